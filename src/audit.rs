@@ -1,0 +1,1 @@
+//! Audit events as JSON lines.

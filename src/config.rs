@@ -1,0 +1,1 @@
+//! `rest-mcp.yaml`: the server's own settings.

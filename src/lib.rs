@@ -1,0 +1,62 @@
+//! `rest-mcp` puts an existing REST API in front of AI agents.
+//!
+//! It reads OpenAPI documents and YAML mapping files at start, publishes MCP tools, and turns every
+//! `tools/call` into exactly one well-formed HTTP request (or a declared sequence of them) and the
+//! answer back into MCP content.
+//!
+//! ```text
+//!  files, URLs                                                     MCP client
+//!      |                                                               ^
+//!    load (IO)                                              protocol + transport (IO)
+//!      v                                                               |
+//!  DOCUMENT --> Api ----\                                              |
+//!           \            >--> CATALOG --> CALL --> REQUEST ==> RESPONSE --> CONTENT
+//!            \-> Mapping-/    of Tools                     upstream (IO)
+//! ```
+//!
+//! Read top to bottom, the module list below is the life of a call. A module uses only modules above
+//! it; `tests/structure.rs` fails on any import that goes up.
+//!
+//! Invariants:
+//!
+//! 1. [`openapi`] and [`mapping`] do not know each other; only `catalog/compile` sees both.
+//! 2. The input schema shown to the client and the request sent upstream derive from the same list
+//!    of [`catalog::Binding`]s. There is no second walk over the document.
+//! 3. The core (down to [`access`]) reads no file, socket, clock, environment or randomness.
+//! 4. Reading and compiling gather every problem (value + [`diagnostic::Report`]); they never stop
+//!    at the first and never panic on any input.
+//! 5. A [`catalog::Catalog`] is immutable; reload validates, then swaps the whole.
+//! 6. Only [`protocol`] knows MCP revisions, only [`transport`] knows stdio/HTTP/SSE/WebSocket,
+//!    only [`upstream`] knows the HTTP client.
+//! 7. Nothing but the stdio transport writes to stdout while serving. Logs go to stderr.
+//! 8. A secret reaches the wire through `request/credential` and appears nowhere else.
+//! 9. Values from a caller are never evaluated: not as template, not as `${...}`, not as path syntax.
+//! 10. The same predicate decides what `tools/list` shows and what `tools/call` allows.
+
+// ---- core: pure and synchronous ----
+pub mod access;
+pub mod call;
+pub mod catalog;
+pub mod content;
+pub mod diagnostic;
+pub mod document;
+pub mod mapping;
+pub mod openapi;
+pub mod request;
+pub mod response;
+pub mod schema;
+pub mod secret;
+pub mod template;
+// ---- shell: files, sockets, clocks ----
+pub mod app;
+pub mod audit;
+pub mod cli;
+pub mod config;
+pub mod load;
+pub mod mock;
+pub mod protocol;
+pub mod reload;
+pub mod service;
+pub mod telemetry;
+pub mod transport;
+pub mod upstream;

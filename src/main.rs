@@ -1,0 +1,2 @@
+//! rest-mcp
+fn main() {}

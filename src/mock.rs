@@ -1,0 +1,1 @@
+//! A REST backend that answers from a document's examples and schemas.

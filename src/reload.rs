@@ -1,0 +1,1 @@
+//! Watches files and URLs, validates, swaps the catalog.

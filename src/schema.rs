@@ -1,0 +1,52 @@
+//! JSON Schema 2020-12 as this product holds it: raw JSON, references only to a shared table of
+//! definitions, bundled under `$defs` when a schema leaves the core.
+//!
+//! `openapi/dialect` is the only place that makes [`Schema`]s out of OpenAPI Schema Objects. Every
+//! `$ref` inside [`Schema::json`] and [`Definition::json`] has the form `#/$defs/NAME`, where NAME is
+//! a [`Definition::name`] of the same [`Definitions`].
+
+pub mod check;
+
+use serde_json::Value;
+use std::sync::{Arc, OnceLock};
+
+/// Index of a [`Definition`] in its [`Definitions`].
+pub type DefinitionId = usize;
+
+/// One schema in dialect 2020-12, not yet self-contained.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schema {
+    /// The schema (an object or a boolean).
+    pub json: Arc<Value>,
+    /// The definitions that `json` refers to directly, without duplicates, in order of appearance.
+    pub uses: Arc<[DefinitionId]>,
+}
+
+/// A named schema that others refer to.
+#[derive(Debug)]
+pub struct Definition {
+    /// Unique in its table, matches `[A-Za-z0-9._-]+`.
+    pub name: String,
+    /// The schema with `readOnly`/`writeOnly` marks as the author wrote them.
+    pub schema: Schema,
+    /// [`Definition::schema`] without what only answers carry; made on first use.
+    pub for_input: OnceLock<Arc<Value>>,
+    /// [`Definition::schema`] without what only requests carry; made on first use.
+    pub for_output: OnceLock<Arc<Value>>,
+}
+
+/// All named schemas of one source, shared by its operations.
+#[derive(Debug, Default)]
+pub struct Definitions {
+    /// In order of first use.
+    pub list: Vec<Definition>,
+}
+
+/// Which way a value travels: decides between `readOnly` and `writeOnly`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Arguments and request bodies: `readOnly` properties are dropped.
+    Input,
+    /// Answers: `writeOnly` properties are dropped.
+    Output,
+}

@@ -1,0 +1,203 @@
+//! One call end to end, about one line a stage.
+//!
+//! [`Service`] knows nothing of MCP revisions: asking the person is always [`Outcome::InputRequired`];
+//! `protocol/legacy` turns it into server requests and calls again with the answers.
+
+use crate::access::Caller;
+use crate::catalog::Catalog;
+use crate::content::{Content, ResourceContents};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// What a call may use while it runs. Cheap to make.
+#[derive(Clone)]
+pub struct Context {
+    /// Who calls.
+    pub caller: Arc<Caller>,
+    /// Ties log, audit, trace and error text together.
+    pub request_id: Arc<str>,
+    /// Fires when the client cancelled or went away.
+    pub cancel: CancellationToken,
+    /// Where progress and log lines go; `None` = nobody asked.
+    pub events: Option<Arc<dyn Events>>,
+    /// What the client can do.
+    pub client: ClientFeatures,
+    /// W3C trace context (`traceparent`, `tracestate`), passed upstream.
+    pub trace: Option<Arc<TraceContext>>,
+    /// True on stdio: local files may be named where allowed.
+    pub local: bool,
+}
+
+/// Progress and log lines of a running call.
+pub trait Events: Send + Sync {
+    /// One step of progress; must increase.
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>);
+    /// One log line; `level` is an MCP LoggingLevel.
+    fn log(&self, level: &str, message: &Value);
+}
+
+/// What the client declared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClientFeatures {
+    /// Form elicitation.
+    pub elicitation: bool,
+    /// Sampling.
+    pub sampling: bool,
+    /// Roots.
+    pub roots: bool,
+    /// 2026-07-28 tasks extension.
+    pub tasks: bool,
+}
+
+/// W3C trace context.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TraceContext {
+    /// `traceparent`.
+    pub traceparent: Option<String>,
+    /// `tracestate`.
+    pub tracestate: Option<String>,
+    /// `baggage`.
+    pub baggage: Option<String>,
+}
+
+/// Answers to an earlier [`Outcome::InputRequired`].
+#[derive(Debug, Clone, Default)]
+pub struct Round {
+    /// By key: result of `elicitation/create`, `sampling/createMessage` or `roots/list`.
+    pub answers: Map<String, Value>,
+    /// The opaque state handed out before.
+    pub state: Option<String>,
+}
+
+/// What came of a request for a tool, resource or prompt.
+#[derive(Debug)]
+pub enum Outcome<T> {
+    /// Done (a failed call too: `Content::is_error`).
+    Complete(T),
+    /// The person or the client must give something first.
+    InputRequired {
+        /// By key: `{method, params}`; may be empty.
+        requests: Map<String, Value>,
+        /// Signed, expiring, bound to the caller.
+        state: Option<String>,
+    },
+}
+
+/// Why a request has no outcome: becomes a JSON-RPC error.
+#[derive(Debug, Clone)]
+pub enum Failure {
+    /// No such tool (or none this caller may know of).
+    UnknownTool(String),
+    /// No such resource.
+    UnknownResource(String),
+    /// No such prompt.
+    UnknownPrompt(String),
+    /// Bad parameters; the text says which.
+    InvalidParams(String),
+    /// The client lacks these capabilities (a ClientCapabilities object).
+    MissingCapability(Value),
+    /// The caller lacks scopes for this tool.
+    InsufficientScope(Vec<String>),
+    /// Our fault; the text is for the client, details are in the log.
+    Internal(String),
+}
+
+/// Result of `resources/read`.
+#[derive(Debug)]
+pub struct ReadResult {
+    /// At least one.
+    pub contents: Vec<ResourceContents>,
+    /// From the upstream's `Cache-Control: max-age`.
+    pub ttl_ms: Option<u64>,
+}
+
+/// Result of `prompts/get`.
+#[derive(Debug)]
+pub struct PromptResult {
+    /// `description`.
+    pub description: Option<String>,
+    /// Role and content.
+    pub messages: Vec<(String, crate::content::Block)>,
+}
+
+/// Result of `completion/complete`.
+#[derive(Debug, Default)]
+pub struct Completion {
+    /// At most 100.
+    pub values: Vec<String>,
+    /// How many there are.
+    pub total: Option<usize>,
+    /// True if there are more.
+    pub has_more: bool,
+}
+
+/// What changed by a reload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// The tool list.
+    Tools,
+    /// The prompt list.
+    Prompts,
+    /// The resource list.
+    Resources,
+    /// One resource's contents.
+    ResourceUpdated(String),
+}
+
+/// A running request.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<Outcome<T>, Failure>> + Send + 'a>>;
+
+/// Which tools a caller may see and call: one answer for `tools/list` and `tools/call`.
+#[derive(Debug, Clone)]
+pub enum Visible {
+    /// All of them, whoever asks (`cacheScope: public` is allowed).
+    All,
+    /// Some of them; depends on the caller.
+    Only {
+        /// Equal for callers with the same set; a cache key.
+        key: Arc<str>,
+        /// Indices into [`Catalog::tools`], ascending.
+        tools: Arc<[usize]>,
+    },
+}
+
+/// What `protocol` drives: the service, or a double in tests.
+pub trait Handler: Send + Sync {
+    /// The catalog in force.
+    fn catalog(&self) -> Arc<Catalog>;
+    /// What this caller may see and call.
+    fn visible(&self, caller: &Caller) -> Visible;
+    /// `tools/call`. `arguments` is the caller's JSON text (an object) or absent.
+    fn call_tool<'a>(
+        &'a self,
+        context: &'a Context,
+        name: &'a str,
+        arguments: Option<&'a RawValue>,
+        round: Round,
+    ) -> Answer<'a, Content>;
+    /// `resources/read`.
+    fn read_resource<'a>(&'a self, context: &'a Context, uri: &'a str, round: Round) -> Answer<'a, ReadResult>;
+    /// `prompts/get`.
+    fn get_prompt<'a>(
+        &'a self,
+        context: &'a Context,
+        name: &'a str,
+        arguments: &'a Map<String, Value>,
+        round: Round,
+    ) -> Answer<'a, PromptResult>;
+    /// `completion/complete` for argument `argument` of a prompt (`Ok(name)`) or a resource template (`Err(uri)`),
+    /// with what the person typed so far and the arguments already given.
+    fn complete<'a>(
+        &'a self,
+        context: &'a Context,
+        reference: Result<&'a str, &'a str>,
+        argument: &'a str,
+        typed: &'a str,
+        given: &'a Map<String, Value>,
+    ) -> Answer<'a, Completion>;
+    /// Fires on reload and on updates of watched resources.
+    fn changes(&self) -> tokio::sync::broadcast::Receiver<Change>;
+}

@@ -1,0 +1,1 @@
+//! stdio, Streamable HTTP, HTTP+SSE and WebSocket.

@@ -1,0 +1,25 @@
+//! The one integration-test binary. Each module tells stories about one part; see `src/lib.rs` for the parts.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr
+)]
+
+mod call;
+mod content;
+mod document;
+mod encoding;
+mod mapping;
+mod mock;
+mod openapi;
+mod protocol;
+mod refusals;
+mod scenarios;
+mod schema;
+mod shipped;
+mod structure;
+mod transport;
+mod upstream;
