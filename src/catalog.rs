@@ -1,6 +1,8 @@
 //! The published tools: compiled once from the `Api`s and the `Mapping`, immutable, ordered, looked
 //! up by name. After this module nobody says OpenAPI.
 
+pub mod compile;
+
 use crate::diagnostic::Diagnostic;
 use crate::mapping::{
     Ask, CacheHint, CallerValue, ErrorRules, Limits, OnError, Paginate, Poll, ResultRules, StatusSet, StreamRules,
@@ -29,6 +31,12 @@ pub struct Catalog {
     pub search_mode: bool,
     /// Names of tools that stay listed in search mode.
     pub pinned: Vec<String>,
+    /// Tools that steps, resources and search may call, but that are not listed.
+    pub hidden: IndexMap<String, Arc<Tool>>,
+    /// Tools on one page of `tools/list`; `None` = all.
+    pub page_size: Option<usize>,
+    /// `ttlMs` of the lists.
+    pub ttl: Option<Duration>,
 }
 
 /// An operation that is no tool.
@@ -61,6 +69,8 @@ pub struct SourcePlan {
     pub tls: crate::mapping::Tls,
     /// Limits.
     pub limits: Limits,
+    /// Folders whose files an argument may name (stdio only).
+    pub upload_dirs: Vec<String>,
 }
 
 /// A text that may be a secret.
@@ -198,6 +208,8 @@ pub struct Output {
     pub published: Option<Arc<Value>>,
     /// Compiled form that makes a value conform.
     pub conform: Option<Arc<crate::content::conform::Shape>>,
+    /// An answer that does not conform is an error (`output_schema: strict`).
+    pub strict: bool,
 }
 
 /// What a call does.
@@ -345,6 +357,8 @@ pub struct Resource {
     pub uri: String,
     /// True if `uri` holds variables.
     pub is_template: bool,
+    /// Fixed arguments.
+    pub arguments: Arguments,
     /// The tool behind it (need not be listed).
     pub tool: Arc<Tool>,
 }
@@ -354,8 +368,59 @@ pub struct Resource {
 pub struct Prompt {
     /// `name`.
     pub name: String,
-    /// What the mapping says, compiled.
+    /// What the mapping says.
     pub rules: crate::mapping::PromptRules,
+    /// One a message.
+    pub messages: Vec<PromptTemplate>,
+}
+
+/// A prompt's message, compiled.
+#[derive(Debug)]
+pub struct PromptTemplate {
+    /// `user` or `assistant`.
+    pub role: String,
+    /// What it holds.
+    pub body: PromptBody,
+}
+
+/// What a prompt's message holds.
+#[derive(Debug)]
+pub enum PromptBody {
+    /// Text over the arguments.
+    Text(crate::template::Template),
+    /// A resource that is read and embedded.
+    Resource(crate::template::Template),
+    /// An embedded resource whose text stands in the mapping: URI, text, MIME type.
+    Inline(crate::template::Template, crate::template::Template, Option<String>),
+    /// A resource that is read and shown as an image.
+    Image(crate::template::Template),
+}
+
+impl Prompt {
+    /// Compiles a prompt; the error is the message's index and what is wrong.
+    pub fn compile(name: &str, rules: &crate::mapping::PromptRules) -> Result<Self, (usize, String)> {
+        let compile = |index: usize, text: &str| {
+            crate::template::Template::compile(text).map_err(|error| (index, error.to_string()))
+        };
+        let mut messages = Vec::new();
+        for (index, message) in rules.messages.iter().enumerate() {
+            let role = message.role.as_ref().map_or("user", |role| role.0.as_str());
+            if !matches!(role, "user" | "assistant") {
+                return Err((index, format!("`{role}` is no role: use `user` or `assistant`")));
+            }
+            let body = match (&message.text, &message.resource, &message.resource_text, &message.image) {
+                (Some(text), None, None, None) => PromptBody::Text(compile(index, text)?),
+                (None, Some(uri), None, None) => PromptBody::Resource(compile(index, uri)?),
+                (None, Some(uri), Some(text), None) => {
+                    PromptBody::Inline(compile(index, uri)?, compile(index, text)?, message.mime_type.clone())
+                }
+                (None, None, None, Some(uri)) => PromptBody::Image(compile(index, uri)?),
+                _ => return Err((index, "a message has exactly one of `text`, `resource`, `image`".to_string())),
+            };
+            messages.push(PromptTemplate { role: role.to_string(), body });
+        }
+        Ok(Prompt { name: name.to_string(), rules: rules.clone(), messages })
+    }
 }
 
 /// Arguments as a JSON object.

@@ -1,0 +1,201 @@
+//! `Api`s + `Mapping` → [`Catalog`]. The only place that sees both.
+//!
+//! One walk makes, for every argument, its schema and its exact spot in the request
+//! ([`super::Binding`]); the published schema, the check and the request all derive from that list.
+
+mod argument;
+mod body;
+mod edits;
+mod extras;
+mod hand;
+mod operation;
+mod output;
+mod source;
+mod steps;
+
+use super::{Catalog, SkippedOperation, Tool};
+use crate::diagnostic::{Diagnostic, Place, Report};
+use crate::document::Document;
+use crate::mapping::{CatalogMode, CatalogRules, Environment, Mapping};
+use crate::openapi::Api;
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// One mapping with the APIs its sources name.
+pub struct Unit {
+    /// The mapping (an empty one where a document is served alone).
+    pub mapping: Mapping,
+    /// Where the mapping was read from, for places.
+    pub document: Option<Arc<Document>>,
+    /// By source name; a source of hand-written tools only has none.
+    pub apis: IndexMap<String, Arc<Api>>,
+}
+
+/// Settings that come from the command line.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Replaces every base URL.
+    pub base_url: Option<String>,
+}
+
+/// Compiles everything. Problems cost the tool they concern; the catalog holds the rest.
+pub fn compile(units: &[Unit], options: &Options, environment: &dyn Environment) -> (Catalog, Report) {
+    let mut compiler = Compiler { options, environment, catalog: Catalog::default(), report: Report::default(), hidden: IndexMap::new(), profile: profile(units) };
+    for unit in units {
+        compiler.unit(unit);
+    }
+    compiler.finish(units)
+}
+
+fn profile(units: &[Unit]) -> CatalogRules {
+    let mut merged = CatalogRules::default();
+    for rules in units.iter().map(|unit| &unit.mapping.catalog) {
+        if rules.mode != CatalogMode::default() {
+            merged.mode = rules.mode;
+        }
+        merged.pinned.extend(rules.pinned.iter().cloned());
+        if rules.name_style != Default::default() {
+            merged.name_style = rules.name_style;
+        }
+        merged.max_name = rules.max_name.or(merged.max_name);
+        if rules.schema_profile != Default::default() {
+            merged.schema_profile = rules.schema_profile;
+        }
+        merged.page_size = rules.page_size.or(merged.page_size);
+        merged.ttl = rules.ttl.or(merged.ttl);
+    }
+    merged
+}
+
+struct Compiler<'a> {
+    options: &'a Options,
+    environment: &'a dyn Environment,
+    catalog: Catalog,
+    report: Report,
+    /// Tools that are callable by steps, resources and search, but not listed.
+    hidden: IndexMap<String, Arc<Tool>>,
+    profile: CatalogRules,
+}
+
+/// Where in a mapping something stands.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    document: Option<&'a Document>,
+}
+
+impl At<'_> {
+    /// The value at a pointer of the mapping.
+    fn value(&self, pointer: &str) -> Option<Place> {
+        self.document.map(|document| document.place(pointer))
+    }
+    /// The key at a pointer of the mapping.
+    fn key(&self, pointer: &str) -> Option<Place> {
+        self.document.map(|document| document.key_place(pointer))
+    }
+}
+
+/// A diagnostic with an optional place.
+pub(crate) fn problem(code: &'static str, message: String, place: Option<Place>) -> Diagnostic {
+    let diagnostic = Diagnostic::error(code, message);
+    match place {
+        Some(place) => diagnostic.at(place),
+        None => diagnostic,
+    }
+}
+
+/// Escapes one token of a JSON pointer (RFC 6901 §3).
+pub(crate) fn token(text: &str) -> String {
+    text.replace('~', "~0").replace('/', "~1")
+}
+
+impl Compiler<'_> {
+    fn unit(&mut self, unit: &Unit) {
+        let at = At { document: unit.document.as_deref() };
+        let first = self.catalog.sources.len();
+        let mut sources: Vec<(String, usize)> = Vec::new();
+        for (name, source) in &unit.mapping.sources {
+            let api = unit.apis.get(name).map(Arc::as_ref);
+            let plan = self.source(name, source, api, at);
+            sources.push((name.clone(), self.catalog.sources.len()));
+            self.catalog.sources.push(Arc::new(plan));
+        }
+        debug_assert_eq!(first + sources.len(), self.catalog.sources.len());
+        self.operations(unit, &sources, at);
+        self.hand_written(unit, &sources, at);
+        self.composites(unit, at);
+        self.resources(unit, at);
+        self.prompts(unit, at);
+    }
+
+    /// Adds a tool under its own name; a clash is reported and costs the later one.
+    fn add(&mut self, tool: Tool, hidden: bool, place: Option<Place>) {
+        let name = tool.name.clone();
+        if self.catalog.tools.contains_key(&name) || self.hidden.contains_key(&name) {
+            self.report.push(
+                problem("name-collision", format!("a second tool would be called `{name}`"), place)
+                    .fix("rename one of them, or set `tool_prefix` on one of the sources".to_string()),
+            );
+            return;
+        }
+        let tool = Arc::new(tool);
+        if hidden {
+            self.hidden.insert(name, tool);
+        } else {
+            self.catalog.tools.insert(name, tool);
+        }
+    }
+
+    fn tool(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.catalog.tools.get(name).or_else(|| self.hidden.get(name))
+    }
+
+    /// A tool by its name, or by the operation behind it (`operationId` or `GET /path`).
+    fn tool_for(&self, name: &str) -> Option<Arc<Tool>> {
+        if let Some(tool) = self.tool(name) {
+            return Some(tool.clone());
+        }
+        let of_operation = |tool: &&Arc<Tool>| {
+            tool.operation.as_ref().is_some_and(|operation| {
+                operation.operation_id.as_deref() == Some(name)
+                    || name.split_once(' ').is_some_and(|(method, path)| {
+                        operation.method.eq_ignore_ascii_case(method) && operation.path == path.trim()
+                    })
+            })
+        };
+        self.catalog.tools.values().chain(self.hidden.values()).find(of_operation).cloned()
+    }
+
+    fn skip(&mut self, source: &str, method: &str, path: &str, operation_id: Option<&str>, reason: Diagnostic) {
+        self.catalog.skipped.push(SkippedOperation {
+            source: source.to_string(),
+            operation: format!("{method} {path}"),
+            operation_id: operation_id.map(str::to_string),
+            reason,
+        });
+    }
+
+    fn finish(mut self, units: &[Unit]) -> (Catalog, Report) {
+        self.catalog.hidden = self.hidden;
+        self.catalog.search_mode = self.profile.mode == CatalogMode::Search;
+        for name in &self.profile.pinned {
+            if !self.catalog.tools.contains_key(name) {
+                let place = units.iter().find_map(|unit| {
+                    let index = unit.mapping.catalog.pinned.iter().position(|pinned| pinned == name)?;
+                    unit.document.as_ref().map(|document| document.place(&format!("/catalog/pinned/{index}")))
+                });
+                let mut diagnostic = Diagnostic::warning("stale-edit", format!("`pinned` names `{name}`, which is no tool"));
+                if let Some(place) = place {
+                    diagnostic = diagnostic.at(place);
+                }
+                if let Some(near) = crate::diagnostic::hint::nearest(name, self.catalog.tools.keys().map(String::as_str)) {
+                    diagnostic = diagnostic.fix(format!("did you mean `{near}`?"));
+                }
+                self.report.push(diagnostic);
+            }
+        }
+        self.catalog.pinned = self.profile.pinned.clone();
+        self.catalog.page_size = self.profile.page_size;
+        self.catalog.ttl = self.profile.ttl.map(|ttl| ttl.0);
+        (self.catalog, self.report)
+    }
+}

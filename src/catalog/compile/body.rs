@@ -1,0 +1,257 @@
+//! The request body: spread over the arguments, or one `body` argument.
+
+use super::argument::{Arguments, Property};
+use super::operation::Making;
+use super::{Compiler, problem};
+use crate::catalog::{Binding, From, Spot};
+use crate::diagnostic::Diagnostic;
+use crate::mapping::BodyStyle;
+use crate::openapi::MediaType;
+use crate::request::{self, BodyKind, BodyPlan, BodyVariant};
+use crate::schema::bundle::{Additional, ObjectView};
+use crate::schema::{Definitions, Schema};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A body's plan and what the assembled value is checked against.
+pub(super) struct Body {
+    pub plan: BodyPlan,
+    pub check: Option<Schema>,
+}
+
+impl Compiler<'_> {
+    pub(super) fn body(&mut self, making: &Making<'_>, arguments: &mut Arguments) -> Result<Option<Body>, Diagnostic> {
+        let Some(body) = &making.operation.body else { return Ok(None) };
+        let definitions = making.api.definitions.clone();
+        let mut plan = request::body_plan(body, &definitions)
+            .map_err(|reason| problem("unsupported-body", reason, making.operation.place.clone()))?;
+        if let Some(wanted) = &making.edits.media_type {
+            let declared: Vec<String> = plan.variants.iter().map(|variant| variant.media_type.clone()).collect();
+            plan.variants.retain(|variant| variant.media_type.eq_ignore_ascii_case(wanted));
+            if plan.variants.is_empty() {
+                return Err(problem("unknown-media-type", format!("the body has no media type `{wanted}`"), making.place("media_type"))
+                    .fix(format!("use one of: {}", declared.join(", "))));
+            }
+        }
+        plan.variants.truncate(1);
+        let Some(variant) = plan.variants.first() else { return Ok(None) };
+        let Some(media) = body.content.iter().find(|media| media.media_type == variant.media_type) else {
+            return Ok(None);
+        };
+        let spread = matches!(variant.kind, BodyKind::Json | BodyKind::Form | BodyKind::Multipart | BodyKind::Xml)
+            && making.edits.body != Some(BodyStyle::Single);
+        let view = if spread { definitions.object_view(&media.schema) } else { None };
+        let check = match view {
+            Some(view) if !view.properties.is_empty() => {
+                self.spread(making, arguments, media, variant, &view, body.required, &definitions)?
+            }
+            _ => {
+                self.single(making, arguments, media, variant, body)?;
+                None
+            }
+        };
+        Ok(Some(Body { plan, check }))
+    }
+
+    /// One `body` argument.
+    fn single(
+        &mut self,
+        making: &Making<'_>,
+        arguments: &mut Arguments,
+        media: &MediaType,
+        variant: &BodyVariant,
+        body: &crate::openapi::RequestBody,
+    ) -> Result<(), Diagnostic> {
+        let replaced = match variant.kind {
+            BodyKind::Binary => Some(request::file_schema(body.description.as_deref(), Some(&variant.media_type))),
+            BodyKind::Text if !media.has_schema => Some(json!({"type": "string"})),
+            BodyKind::JsonLines => None,
+            _ => None,
+        };
+        let schema = match (variant.kind, &media.item_schema) {
+            (BodyKind::JsonLines, Some(item)) => list_of(item),
+            (BodyKind::JsonLines, None) if !is_array(&media.schema) => list_of(&media.schema),
+            _ => media.schema.clone(),
+        };
+        let property = Property {
+            name: "body".to_string(),
+            schema,
+            replaced,
+            description: body.description.clone(),
+            deprecated: false,
+            examples: media.examples.clone(),
+            required: body.required && media.has_schema,
+            edits: None,
+            binding: 0,
+        };
+        self.bind(making, arguments, property, Spot::Body, body.required && media.has_schema, true, &["body".to_string()], None)
+    }
+
+    /// Properties become arguments. Returns the schema that the assembled body is checked against,
+    /// where the arguments alone can't say it all.
+    #[allow(clippy::too_many_arguments)]
+    fn spread(
+        &mut self,
+        making: &Making<'_>,
+        arguments: &mut Arguments,
+        media: &MediaType,
+        variant: &BodyVariant,
+        view: &ObjectView,
+        body_required: bool,
+        definitions: &Definitions,
+    ) -> Result<Option<Schema>, Diagnostic> {
+        let mut files = false;
+        for (name, schema) in &view.properties {
+            if marked(schema, "readOnly", definitions) {
+                continue;
+            }
+            let part = variant.parts.get(name).filter(|part| part.file);
+            let replaced = part.map(|part| {
+                files = true;
+                let one = request::file_schema(None, part.content_type.as_deref());
+                if part.repeated { json!({"type": "array", "items": one}) } else { one }
+            });
+            let required = view.required.contains(name);
+            let promoted: Vec<String> = promotions(making, name);
+            let mut schema = schema.clone();
+            for key in &promoted {
+                schema = self.promote(making, arguments, key, schema, body_required && required, definitions)?;
+            }
+            if !promoted.is_empty() && definitions.object_view(&schema).is_some_and(|view| view.properties.is_empty()) {
+                continue;
+            }
+            let property = Property {
+                name: name.clone(),
+                schema,
+                replaced,
+                description: None,
+                deprecated: false,
+                examples: Vec::new(),
+                required: required && body_required,
+                edits: None,
+                binding: 0,
+            };
+            let keys = [format!("body.{name}"), name.clone()];
+            let spot = Spot::BodyMember(vec![name.clone()]);
+            self.bind(making, arguments, property, spot, required && body_required, true, &keys, None)?;
+        }
+        match &view.additional {
+            Additional::Unspecified | Additional::Closed => {}
+            Additional::Open => self.rest(arguments, Schema { json: Arc::new(Value::Bool(true)), uses: Arc::from([]) }),
+            Additional::Schema(schema) => self.rest(arguments, schema.clone()),
+        }
+        if view.other_constraints {
+            arguments.constraints = Some(definitions.resolved(&media.schema));
+        }
+        let partial = !body_required && !view.required.is_empty();
+        Ok(((view.other_constraints || partial) && !files).then(|| media.schema.clone()))
+    }
+
+    fn rest(&mut self, arguments: &mut Arguments, schema: Schema) {
+        arguments.bindings.push(Binding {
+            from: From::Rest,
+            spot: Spot::Body,
+            required: false,
+            default: None,
+            keep_null: true,
+            schema: schema.json.clone(),
+        });
+        arguments.additional = Some(schema);
+    }
+
+    /// `body.a.b`: the nested field becomes an argument of its own and leaves its parent's schema.
+    fn promote(
+        &mut self,
+        making: &Making<'_>,
+        arguments: &mut Arguments,
+        key: &str,
+        parent: Schema,
+        parent_required: bool,
+        definitions: &Definitions,
+    ) -> Result<Schema, Diagnostic> {
+        let path: Vec<String> = key.split('.').skip(1).map(str::to_string).collect();
+        let mut field = parent.clone();
+        let mut required = parent_required;
+        for name in path.iter().skip(1) {
+            let view = definitions.object_view(&field);
+            let Some((view, found)) = view.and_then(|view| view.properties.get(name).cloned().map(|found| (view, found))) else {
+                return Err(problem(
+                    "unknown-argument",
+                    format!("the body has no field `{}`", path.join(".")),
+                    making.place(&format!("args/{}", super::token(key))),
+                ));
+            };
+            required = required && view.required.contains(name);
+            field = found;
+        }
+        let property = Property {
+            name: path.last().cloned().unwrap_or_default(),
+            schema: field,
+            replaced: None,
+            description: None,
+            deprecated: false,
+            examples: Vec::new(),
+            required,
+            edits: None,
+            binding: 0,
+        };
+        self.bind(making, arguments, property, Spot::BodyMember(path.clone()), required, true, &[key.to_string()], None)?;
+        Ok(without(parent, path.get(1..).unwrap_or_default(), definitions))
+    }
+}
+
+/// Keys of `args` that name fields nested below this body property.
+fn promotions(making: &Making<'_>, property: &str) -> Vec<String> {
+    let start = format!("body.{property}.");
+    making.edits.args.keys().filter(|key| key.starts_with(&start)).cloned().collect()
+}
+
+/// The object schema without the field at `path`.
+fn without(schema: Schema, path: &[String], definitions: &Definitions) -> Schema {
+    let resolved = definitions.resolved(&schema);
+    let mut json = resolved.json.as_ref().clone();
+    let mut uses = resolved.uses.to_vec();
+    fn cut(json: &mut Value, path: &[String]) {
+        let Some((name, rest)) = path.split_first() else { return };
+        if rest.is_empty() {
+            if let Some(properties) = json.get_mut("properties").and_then(Value::as_object_mut) {
+                properties.shift_remove(name);
+            }
+            if let Some(required) = json.get_mut("required").and_then(Value::as_array_mut) {
+                required.retain(|one| one.as_str() != Some(name));
+            }
+        } else if let Some(next) = json.get_mut("properties").and_then(|properties| properties.get_mut(name)) {
+            cut(next, rest);
+        }
+    }
+    // Parents behind references are resolved on the way down, so that the cut stays local to this tool.
+    fn resolve(json: &mut Value, path: &[String], definitions: &Definitions, uses: &mut Vec<usize>) {
+        let Some((name, rest)) = path.split_first() else { return };
+        if rest.is_empty() {
+            return;
+        }
+        if let Some(next) = json.get_mut("properties").and_then(|properties| properties.get_mut(name)) {
+            let schema = definitions.resolved(&Schema { json: Arc::new(next.clone()), uses: Arc::from([]) });
+            uses.extend(schema.uses.iter().filter(|id| !uses.contains(id)).copied().collect::<Vec<_>>());
+            *next = schema.json.as_ref().clone();
+            resolve(next, rest, definitions, uses);
+        }
+    }
+    resolve(&mut json, path, definitions, &mut uses);
+    cut(&mut json, path);
+    Schema { json: Arc::new(json), uses: uses.into() }
+}
+
+/// True if the property, or the definition it names, carries the mark.
+fn marked(schema: &Schema, mark: &str, definitions: &Definitions) -> bool {
+    let set = |schema: &Schema| schema.json.get(mark) == Some(&Value::Bool(true));
+    set(schema) || set(&definitions.resolved(schema))
+}
+
+fn is_array(schema: &Schema) -> bool {
+    schema.json.get("type").and_then(Value::as_str) == Some("array")
+}
+
+fn list_of(item: &Schema) -> Schema {
+    Schema { json: Arc::new(json!({"type": "array", "items": item.json.as_ref()})), uses: item.uses.clone() }
+}

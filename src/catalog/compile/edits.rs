@@ -1,0 +1,202 @@
+//! Which operations become tools: `expose`, `rules`, `tools`, `x-mcp`.
+
+use super::operation::{near_operation, tool_pointer};
+use super::{At, Unit, problem};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::mapping::select::Facts;
+use crate::mapping::{Description, Expose, ToolEdits, ToolRules};
+use crate::openapi::{Api, Operation};
+
+/// One tool to be made (or an operation left out, with the reason).
+pub(super) struct Chosen<'a> {
+    pub api: &'a Api,
+    pub operation: &'a Operation,
+    pub source: &'a str,
+    /// Name the author chose.
+    pub name: Option<String>,
+    pub edits: ToolEdits,
+    pub pointer: Option<String>,
+    pub left_out: Option<Diagnostic>,
+}
+
+/// A `tools` entry that points at an operation.
+struct Entry<'a> {
+    name: &'a str,
+    rules: &'a ToolRules,
+    used: bool,
+}
+
+/// Every tool that the operations of a unit become, in document order, and warnings about edits and
+/// matches that hit nothing.
+pub(super) fn wanted_tools<'a>(unit: &'a Unit, at: At<'_>) -> (Vec<Chosen<'a>>, Vec<Diagnostic>) {
+    let mut entries: Vec<Entry<'a>> = unit
+        .mapping
+        .tools
+        .iter()
+        .filter(|(_, rules)| rules.request.is_none() && rules.steps.is_empty())
+        .map(|(name, rules)| Entry { name, rules, used: false })
+        .collect();
+    let mut hits = vec![false; unit.mapping.rules.len()];
+    let mut chosen = Vec::new();
+    for (source, api) in &unit.apis {
+        for operation in &api.operations {
+            let edits = by_rules(unit, source, operation, &mut hits);
+            let mut named = Vec::new();
+            for entry in &mut entries {
+                if points_at(entry, source, operation) {
+                    entry.used = true;
+                    named.push((entry.name, entry.rules));
+                }
+            }
+            tools_of(unit, source, api, operation, edits, &named, &mut chosen);
+        }
+    }
+    let mut stale = Vec::new();
+    for entry in entries.iter().filter(|entry| !entry.used) {
+        stale.push(stale_entry(unit, entry, at));
+    }
+    for (index, hit) in hits.iter().enumerate() {
+        if !hit && !unit.apis.is_empty() {
+            let warning = Diagnostic::warning("stale-edit", format!("rule {} matches no operation", index + 1));
+            stale.push(match at.value(&format!("/rules/{index}")) {
+                Some(place) => warning.at(place),
+                None => warning,
+            });
+        }
+    }
+    (chosen, stale)
+}
+
+fn stale_entry(unit: &Unit, entry: &Entry<'_>, at: At<'_>) -> Diagnostic {
+    let wanted = entry.rules.operation.as_deref().unwrap_or(entry.name);
+    let pointer = tool_pointer(entry.name);
+    let place = match entry.rules.operation {
+        Some(_) => at.value(&format!("{pointer}/operation")),
+        None => at.key(&pointer),
+    };
+    let mut diagnostic = problem("stale-edit", format!("tool `{}`: there is no operation `{wanted}`", entry.name), place);
+    diagnostic.severity = Severity::Warning;
+    match near_operation(wanted, unit.apis.values().map(AsRef::as_ref)) {
+        Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+        None => diagnostic.fix("name an operationId or `METHOD /path` of the document".to_string()),
+    }
+}
+
+fn points_at(entry: &Entry<'_>, source: &str, operation: &Operation) -> bool {
+    if entry.rules.source.as_deref().is_some_and(|wanted| wanted != source) {
+        return false;
+    }
+    let wanted = entry.rules.operation.as_deref().unwrap_or(entry.name);
+    names(wanted, operation)
+}
+
+/// True if `wanted` is the operation's id or `METHOD /path`.
+pub(super) fn names(wanted: &str, operation: &Operation) -> bool {
+    operation.operation_id.as_deref() == Some(wanted)
+        || wanted
+            .split_once(' ')
+            .is_some_and(|(method, path)| method.eq_ignore_ascii_case(&operation.method) && path.trim() == operation.path)
+}
+
+enum ByRules {
+    Edits(Box<ToolEdits>),
+    Excluded(String),
+}
+
+fn by_rules(unit: &Unit, source: &str, operation: &Operation, hits: &mut [bool]) -> ByRules {
+    let security: Vec<&str> = operation.security.iter().flatten().map(|requirement| requirement.scheme.as_str()).collect();
+    let facts = Facts {
+        source,
+        method: &operation.method,
+        path: &operation.path,
+        tags: &operation.tags,
+        operation_id: operation.operation_id.as_deref(),
+        deprecated: operation.deprecated,
+        security: &security,
+        extensions: &operation.extensions,
+    };
+    let mut edits = ToolEdits::default();
+    let mut excluded = None;
+    for (index, (rule, hit)) in unit.mapping.rules.iter().zip(hits).enumerate() {
+        if !rule.matches.matches(&facts) {
+            continue;
+        }
+        *hit = true;
+        if rule.exclude {
+            excluded = excluded.or(Some(format!("excluded by rule {}", index + 1)));
+        }
+        if let Some(set) = &rule.set {
+            edits = edits.over(set);
+        }
+    }
+    match excluded {
+        Some(reason) => ByRules::Excluded(reason),
+        None => ByRules::Edits(Box::new(edits)),
+    }
+}
+
+fn tools_of<'a>(
+    unit: &'a Unit,
+    source: &'a str,
+    api: &'a Api,
+    operation: &'a Operation,
+    edits: ByRules,
+    named: &[(&'a str, &'a ToolRules)],
+    chosen: &mut Vec<Chosen<'a>>,
+) {
+    let choice = |name: Option<String>, edits: ToolEdits, pointer: Option<String>, left_out: Option<Diagnostic>| Chosen {
+        api,
+        operation,
+        source,
+        name,
+        edits,
+        pointer,
+        left_out,
+    };
+    let note = |code: &'static str, message: String| {
+        let note = Diagnostic::note(code, message);
+        Some(match operation.place.clone() {
+            Some(place) => note.at(place),
+            None => note,
+        })
+    };
+    let edits = match edits {
+        ByRules::Excluded(reason) => {
+            chosen.push(choice(None, ToolEdits::default(), None, note("excluded", reason)));
+            return;
+        }
+        ByRules::Edits(edits) => *edits,
+    };
+    if !named.is_empty() {
+        for (name, rules) in named {
+            let merged = from_extension(operation).over(&edits).over(&rules.edits);
+            chosen.push(choice(Some((*name).to_string()), merged, Some(tool_pointer(name)), None));
+        }
+        return;
+    }
+    if operation.extensions.get("x-mcp") == Some(&serde_json::Value::Bool(false)) {
+        chosen.push(choice(None, edits, None, note("x-mcp", "the document says `x-mcp: false`".to_string())));
+        return;
+    }
+    if unit.mapping.sources.get(source).is_some_and(|rules| rules.expose == Expose::Listed) {
+        chosen.push(choice(None, edits, None, note("not-listed", "the source exposes only listed operations".to_string())));
+        return;
+    }
+    let merged = from_extension(operation).over(&edits);
+    let name = merged.name.clone();
+    chosen.push(choice(name, merged, None, None));
+}
+
+/// `x-mcp: { name, description, title, annotations }` of a document.
+fn from_extension(operation: &Operation) -> ToolEdits {
+    let mut edits = ToolEdits::default();
+    let Some(extension) = operation.extensions.get("x-mcp").and_then(|value| value.as_object()) else {
+        return edits;
+    };
+    let text = |key: &str| extension.get(key).and_then(|value| value.as_str()).map(str::to_string);
+    edits.name = text("name");
+    edits.title = text("title");
+    edits.description = text("description").map(Description::Text);
+    edits.annotations = extension.get("annotations").and_then(|value| serde_json::from_value(value.clone()).ok());
+    edits
+}

@@ -1,0 +1,90 @@
+//! Resources and prompts of a mapping.
+
+use super::{At, Compiler, Unit, problem, token};
+use crate::catalog::{Action, Prompt, Resource};
+use crate::diagnostic::Severity;
+use crate::diagnostic::hint::nearest;
+use std::sync::Arc;
+
+impl Compiler<'_> {
+    pub(super) fn resources(&mut self, unit: &Unit, at: At<'_>) {
+        for (name, rules) in &unit.mapping.resources {
+            let pointer = format!("/resources/{}", token(name));
+            let Some(tool) = self.tool_for(&rules.operation) else {
+                let names: Vec<String> = self.catalog.tools.keys().cloned().collect();
+                let mut diagnostic = problem(
+                    "stale-edit",
+                    format!("resource `{name}`: there is no operation or tool `{}`", rules.operation),
+                    at.value(&format!("{pointer}/operation")),
+                );
+                diagnostic.severity = Severity::Warning;
+                if let Some(near) = nearest(&rules.operation, names.iter().map(String::as_str)) {
+                    diagnostic = diagnostic.fix(format!("did you mean `{near}`?"));
+                }
+                self.report.push(diagnostic);
+                continue;
+            };
+            if let Action::Request(action) = &tool.action
+                && action.method != http::Method::GET
+            {
+                self.report.push(
+                    problem(
+                        "bad-resource",
+                        format!("resource `{name}` is a {} operation; reading must not change anything", action.method),
+                        at.value(&format!("{pointer}/operation")),
+                    )
+                    .fix("name a GET operation".to_string()),
+                );
+                continue;
+            }
+            let mut unknown = None;
+            for variable in variables(&rules.uri) {
+                if tool.input.published.pointer(&format!("/properties/{}", token(&variable))).is_none() {
+                    unknown = Some(variable);
+                }
+            }
+            if let Some(variable) = unknown {
+                self.report.push(problem(
+                    "unknown-placeholder",
+                    format!("resource `{name}`: `{{{variable}}}` is no argument of `{}`", tool.name),
+                    at.value(&format!("{pointer}/uri")),
+                ));
+                continue;
+            }
+            self.catalog.resources.push(Arc::new(Resource {
+                name: name.clone(),
+                title: rules.title.clone(),
+                description: rules.description.clone().or_else(|| Some(tool.description.clone())),
+                mime_type: rules.mime_type.clone(),
+                is_template: rules.uri.contains('{'),
+                uri: rules.uri.clone(),
+                arguments: rules.args.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
+                tool,
+            }));
+        }
+    }
+
+    pub(super) fn prompts(&mut self, unit: &Unit, at: At<'_>) {
+        for (name, rules) in &unit.mapping.prompts {
+            let pointer = format!("/prompts/{}", token(name));
+            if self.catalog.prompts.contains_key(name) {
+                self.report.push(problem("name-collision", format!("a second prompt is called `{name}`"), at.key(&pointer)));
+                continue;
+            }
+            match Prompt::compile(name, rules) {
+                Ok(prompt) => {
+                    self.catalog.prompts.insert(name.clone(), Arc::new(prompt));
+                }
+                Err((index, message)) => {
+                    let place = at.value(&format!("{pointer}/messages/{index}"));
+                    self.report.push(problem("bad-template", format!("prompt `{name}`: {message}"), place));
+                }
+            }
+        }
+    }
+}
+
+/// Variables of a level-1 URI template (RFC 6570).
+fn variables(uri: &str) -> Vec<String> {
+    uri.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name.trim_start_matches(['+', '#']).to_string()).collect()
+}

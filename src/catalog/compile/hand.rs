@@ -1,0 +1,307 @@
+//! Hand-written tools: a request in the mapping instead of an operation of a document.
+
+use super::operation::{annotations, capabilities, tool_pointer};
+use super::{At, Compiler, Unit, problem};
+use crate::catalog::{Action, Binding, From, Input, OperationRef, Output, RequestAction, ResultPlan, Spot, Tool, hints};
+use crate::content::shape::Compiled;
+use crate::diagnostic::{Diagnostic, hint::nearest};
+use crate::mapping::{Description, HandRequest, ToolRules};
+use crate::openapi::{self, ParameterIn};
+use crate::request::{self, BodyKind, BodyPlan, BodyVariant, ParameterPlan};
+use crate::schema::check::Checker;
+use crate::schema::profile;
+use crate::template::{BodyTemplate, Template};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+impl Compiler<'_> {
+    pub(super) fn hand_written(&mut self, unit: &Unit, sources: &[(String, usize)], at: At<'_>) {
+        for (name, rules) in &unit.mapping.tools {
+            let Some(request) = &rules.request else { continue };
+            let pointer = tool_pointer(name);
+            match self.hand_tool(name, rules, request, sources, &pointer, at) {
+                Ok(tool) => self.add(tool, rules.edits.hidden.unwrap_or(false), at.key(&pointer)),
+                Err(reason) => self.report.push(reason),
+            }
+        }
+    }
+
+    fn hand_tool(
+        &mut self,
+        name: &str,
+        rules: &ToolRules,
+        request: &HandRequest,
+        sources: &[(String, usize)],
+        pointer: &str,
+        at: At<'_>,
+    ) -> Result<Tool, Diagnostic> {
+        let source = match (&rules.source, sources) {
+            (Some(wanted), _) => sources.iter().find(|(name, _)| name == wanted),
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        };
+        let Some((source_name, source_index)) = source else {
+            let names: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
+            let fix = match rules.source.as_deref().and_then(|wanted| nearest(wanted, names.iter().copied())) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("add `source:` with one of: {}", names.join(", ")),
+            };
+            let place = rules.source.as_ref().map_or_else(|| at.key(pointer), |_| at.value(&format!("{pointer}/source")));
+            return Err(problem("unknown-source", format!("tool `{name}`: which source?"), place).fix(fix));
+        };
+        let plan = self.catalog.sources.get(*source_index).cloned();
+        let base_url = plan.as_ref().map(|plan| plan.base_url.clone()).filter(|url| !url.is_empty()).ok_or_else(|| {
+            problem("no-base-url", format!("source `{source_name}` has no base URL"), at.key(pointer))
+                .fix("add `base_url:` under the source".to_string())
+        })?;
+        let method = http::Method::from_bytes(request.method.to_ascii_uppercase().as_bytes())
+            .map_err(|_| problem("bad-method", format!("`{}` is no HTTP method", request.method), at.value(&format!("{pointer}/request/method"))))?;
+        let mut input = rules.input.clone().unwrap_or_else(|| json!({"type": "object"}));
+        let mut parameters: Vec<ParameterPlan> = Vec::new();
+        let mut bindings: Vec<Binding> = Vec::new();
+        for (index, raw) in request.parameters.iter().enumerate() {
+            let place = at.value(&format!("{pointer}/request/parameters/{index}"));
+            let parameter = openapi::parameter_of(raw).map_err(|message| problem("bad-parameter", message, place))?;
+            declare(&mut input, &parameter.name, parameter.schema.json.as_ref(), parameter.description.as_deref(), parameter.required);
+            bindings.push(argument(&parameter.name, Spot::Parameter(parameters.len()), parameter.required, &parameter.schema.json));
+            parameters.push(request::parameter_plan(&parameter));
+        }
+        for variable in variables(&request.path) {
+            if parameters.iter().any(|plan| plan.location == ParameterIn::Path && plan.name == variable) {
+                continue;
+            }
+            let known = input.pointer(&format!("/properties/{}", super::token(&variable))).cloned();
+            if known.is_none() {
+                declare(&mut input, &variable, &json!({"type": "string"}), None, true);
+            }
+            bindings.push(argument(&variable, Spot::Parameter(parameters.len()), true, &Arc::new(known.unwrap_or(json!({})))));
+            parameters.push(ParameterPlan {
+                name: variable,
+                location: ParameterIn::Path,
+                encoding: openapi::ParameterEncoding::Style { style: openapi::Style::Simple, explode: false, allow_reserved: false, allow_empty_value: false },
+                required: true,
+            });
+        }
+        let path = request::url::parse_path(&request.path, &parameters)
+            .map_err(|reason| problem("bad-path", reason, at.value(&format!("{pointer}/request/path"))))?;
+        let body = self.hand_body(request, &mut bindings, &mut input, pointer, at)?;
+        let edits = &rules.edits;
+        self.edit_input(&mut input, &mut bindings, edits, name, pointer, at)?;
+        profile::self_check(&input).map_err(|message| problem("bad-schema", format!("tool `{name}`: {message}"), at.value(&format!("{pointer}/input"))))?;
+        if let Value::Object(root) = &mut input {
+            root.entry("additionalProperties").or_insert(Value::Bool(false));
+        }
+        let published = profile::publish(&input, self.profile.schema_profile);
+        let result = self.result_plan(rules, pointer, at)?;
+        let operation = format!("{method} {}", request.path);
+        Ok(Tool {
+            name: name.to_string(),
+            title: edits.title.clone(),
+            description: described(&edits.description, || format!("{operation} of {source_name}")),
+            annotations: annotations(hints::annotations(method.as_str()), edits.annotations.as_ref()),
+            icons: edits.icons.clone().unwrap_or_default(),
+            tags: Vec::new(),
+            operation: Some(OperationRef {
+                source: source_name.clone(),
+                method: method.to_string(),
+                path: request.path.clone(),
+                operation_id: None,
+                deprecated: false,
+            }),
+            input: Input { published: Arc::new(published), check: Checker::new(Arc::new(input)), body_check: None, mirrored: mirrored(edits) },
+            output: Output::default(),
+            action: Action::Request(Box::new(RequestAction {
+                source: *source_index,
+                idempotent: edits.annotations.and_then(|a| a.idempotent).unwrap_or(matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE")),
+                method,
+                base_url,
+                path,
+                fixed_query: None,
+                parameters,
+                body,
+                accept: "application/json, */*;q=0.8".to_string(),
+                bindings,
+                security: self.hand_security(request, *source_index, pointer, at)?,
+                success: edits.success.clone().unwrap_or_default(),
+                errors: edits.errors.clone(),
+                timeout: edits.timeout.map(|timeout| timeout.0),
+                paginate: edits.paginate.clone(),
+                poll: edits.poll.clone(),
+                stream: edits.stream.clone(),
+            })),
+            ask: edits.ask.iter().map(|(key, ask)| (key.clone(), ask.clone())).collect(),
+            confirm: confirm(edits.confirm.as_deref(), name, &request.method, &request.path).map_err(|message| {
+                problem("bad-template", format!("`confirm`: {message}"), at.value(&format!("{pointer}/confirm")))
+            })?,
+            requires_client: capabilities(edits.requires_client.as_deref()),
+            result,
+            cache: edits.cache.clone(),
+        })
+    }
+
+    fn hand_security(&self, request: &HandRequest, source: usize, pointer: &str, at: At<'_>) -> Result<Vec<Vec<String>>, Diagnostic> {
+        let Some(plan) = self.catalog.sources.get(source) else { return Ok(Vec::new()) };
+        if request.credentials.is_empty() {
+            // A hand-written request sends every credential that the source configures.
+            let all: Vec<String> = plan.credentials.iter().filter(|(_, c)| c.value.is_some() || !c.wanted.is_empty()).map(|(name, _)| name.clone()).collect();
+            return Ok(if all.is_empty() || !request.credentials.is_empty() { Vec::new() } else { vec![all] });
+        }
+        for (index, name) in request.credentials.iter().enumerate() {
+            if !plan.credentials.contains_key(name) {
+                let place = at.value(&format!("{pointer}/request/credentials/{index}"));
+                let diagnostic = problem("unknown-credential", format!("the source has no credential `{name}`"), place);
+                return Err(match nearest(name, plan.credentials.keys().map(String::as_str)) {
+                    Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                    None => diagnostic.fix("add it under `credentials:` of the source".to_string()),
+                });
+            }
+        }
+        Ok(vec![request.credentials.clone()])
+    }
+
+    fn hand_body(
+        &self,
+        request: &HandRequest,
+        bindings: &mut Vec<Binding>,
+        input: &mut Value,
+        pointer: &str,
+        at: At<'_>,
+    ) -> Result<Option<BodyPlan>, Diagnostic> {
+        let Some(body) = &request.body else { return Ok(None) };
+        let media_type = request.content_type.clone().unwrap_or_else(|| "application/json".to_string());
+        let template = BodyTemplate::compile(body)
+            .map_err(|error| problem("bad-template", format!("`request.body`: {error}"), at.value(&format!("{pointer}/request/body"))))?;
+        for path in template.placeholders() {
+            let Some(name) = path.first() else { continue };
+            if input.pointer(&format!("/properties/{}", super::token(name))).is_none() {
+                let known: Vec<String> = input.get("properties").and_then(Value::as_object).map(|p| p.keys().cloned().collect()).unwrap_or_default();
+                let diagnostic = problem("unknown-placeholder", format!("`{{{{{name}}}}}` is no argument of the tool"), at.value(&format!("{pointer}/request/body")));
+                return Err(match nearest(name, known.iter().map(String::as_str)) {
+                    Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                    None => diagnostic.fix(format!("declare `{name}` under `input.properties`")),
+                });
+            }
+        }
+        bindings.push(Binding { from: From::Template(template), spot: Spot::Body, required: false, default: None, keep_null: true, schema: Arc::new(json!({})) });
+        let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let kind = match essence.as_str() {
+            "application/x-www-form-urlencoded" => BodyKind::Form,
+            "multipart/form-data" => BodyKind::Multipart,
+            "application/xml" | "text/xml" => BodyKind::Xml,
+            "application/x-ndjson" => BodyKind::JsonLines,
+            text if text.starts_with("text/") => BodyKind::Text,
+            _ => BodyKind::Json,
+        };
+        let variant = BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None };
+        Ok(Some(BodyPlan { variants: vec![variant], required: true }))
+    }
+
+    pub(super) fn result_plan(&self, rules: &ToolRules, pointer: &str, at: At<'_>) -> Result<Option<Arc<ResultPlan>>, Diagnostic> {
+        let Some(result) = &rules.edits.result else { return Ok(None) };
+        match Compiled::new(result) {
+            Ok(compiled) => Ok(Some(Arc::new(ResultPlan { rules: result.clone(), compiled }))),
+            Err(errors) => {
+                let key = errors.first().map(|error| error.key.replace('.', "/")).unwrap_or_default();
+                let message = errors.iter().map(|error| format!("`result.{}`: {}", error.key, error.message)).collect::<Vec<_>>().join("; ");
+                Err(problem("bad-result", message, at.value(&format!("{pointer}/result/{key}"))))
+            }
+        }
+    }
+
+    /// `args` edits on a hand-written input schema.
+    fn edit_input(
+        &mut self,
+        input: &mut Value,
+        bindings: &mut [Binding],
+        edits: &crate::mapping::ToolEdits,
+        tool: &str,
+        pointer: &str,
+        at: At<'_>,
+    ) -> Result<(), Diagnostic> {
+        for (key, edit) in &edits.args {
+            let Some(mut schema) = input.get_mut("properties").and_then(Value::as_object_mut).and_then(|p| p.shift_remove(key)) else {
+                return Err(problem("unknown-argument", format!("tool `{tool}` has no argument `{key}`"), at.key(&format!("{pointer}/args/{}", super::token(key)))));
+            };
+            let name = edit.rename.clone().unwrap_or_else(|| key.clone());
+            if let Value::Object(object) = &mut schema {
+                object.extend(edit.schema.iter().map(|(keyword, value)| (keyword.clone(), value.clone())));
+                if let Some(description) = &edit.description {
+                    object.insert("description".to_string(), json!(description));
+                }
+                if let Some(default) = &edit.default {
+                    object.insert("default".to_string(), default.clone());
+                }
+                if let Some(suffix) = &edit.mirror {
+                    object.insert("x-mcp-header".to_string(), json!(suffix));
+                }
+            }
+            let fixed = edit.value.clone().or_else(|| if edit.hide { edit.default.clone() } else { None });
+            for binding in bindings.iter_mut().filter(|binding| matches!(&binding.from, From::Argument(name) if name == key)) {
+                binding.from = match &fixed {
+                    Some(value) => From::Fixed(value.clone()),
+                    None => From::Argument(name.clone()),
+                };
+                binding.default = edit.default.clone();
+            }
+            let required = input.get_mut("required").and_then(Value::as_array_mut);
+            let was = required.map(|list| {
+                let was = list.iter().any(|one| one.as_str() == Some(key));
+                list.retain(|one| one.as_str() != Some(key));
+                was
+            });
+            if fixed.is_none() {
+                let required = edit.required.unwrap_or(was.unwrap_or(false) && edit.default.is_none());
+                declare(input, &name, &schema, None, required);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds a property to an input schema.
+fn declare(input: &mut Value, name: &str, schema: &Value, description: Option<&str>, required: bool) {
+    let Value::Object(root) = input else { return };
+    let properties = root.entry("properties").or_insert_with(|| json!({}));
+    if let Value::Object(properties) = properties
+        && !properties.contains_key(name)
+    {
+        let mut schema = if schema.is_object() { schema.clone() } else { Value::Object(Map::new()) };
+        if let (Value::Object(object), Some(description)) = (&mut schema, description) {
+            object.insert("description".to_string(), json!(description));
+        }
+        properties.insert(name.to_string(), schema);
+    }
+    if required && let Value::Array(list) = root.entry("required").or_insert_with(|| json!([])) && !list.contains(&json!(name)) {
+        list.push(json!(name));
+    }
+}
+
+fn argument(name: &str, spot: Spot, required: bool, schema: &Arc<Value>) -> Binding {
+    Binding { from: From::Argument(name.to_string()), spot, required, default: None, keep_null: false, schema: schema.clone() }
+}
+
+/// `{name}`s of a path template.
+fn variables(path: &str) -> Vec<String> {
+    path.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name.to_string()).collect()
+}
+
+/// A tool's own description, else a stand-in: never empty.
+pub(super) fn described(description: &Option<Description>, otherwise: impl Fn() -> String) -> String {
+    match description {
+        Some(Description::Text(text)) if !text.trim().is_empty() => text.clone(),
+        Some(Description::From(from)) => from.prepend.clone().or_else(|| from.append.clone()).unwrap_or_else(otherwise),
+        _ => otherwise(),
+    }
+}
+
+/// The confirmation text with what is known at load filled in.
+pub(super) fn confirm(text: Option<&str>, tool: &str, method: &str, path: &str) -> Result<Option<Template>, String> {
+    let Some(text) = text else { return Ok(None) };
+    let text = text.replace("{{method}}", method).replace("{{path}}", path).replace("{{tool}}", tool);
+    Template::compile(&text).map(Some).map_err(|error| error.to_string())
+}
+
+fn mirrored(edits: &crate::mapping::ToolEdits) -> Vec<(String, String)> {
+    let renamed = |key: &String, edit: &crate::mapping::ArgumentEdits| edit.rename.clone().unwrap_or_else(|| key.clone());
+    edits.args.iter().filter_map(|(key, edit)| Some((renamed(key, edit), edit.mirror.clone()?))).collect()
+}

@@ -1,0 +1,350 @@
+//! Operations → tools: which ones, under which names, with which edits.
+
+use super::edits::{Chosen, wanted_tools};
+use super::{At, Compiler, Unit, problem, token};
+use crate::catalog::name::{NameCandidate, tool_names};
+use crate::catalog::{Action, Annotations, Input, OperationRef, Output, RequestAction, Tool, hints};
+use crate::diagnostic::{Diagnostic, Place, hint::nearest};
+use crate::mapping::{AnnotationEdits, ClientCapability, Description, Source, ToolEdits};
+use crate::openapi::{Api, Operation, Server};
+use crate::request;
+use crate::schema::check::Checker;
+use crate::template::Template;
+use std::sync::Arc;
+
+/// Everything needed to make one tool of one operation.
+pub(super) struct Making<'a> {
+    pub api: &'a Api,
+    pub operation: &'a Operation,
+    pub source: &'a Source,
+    pub source_name: &'a str,
+    pub source_index: usize,
+    /// Tool name.
+    pub name: String,
+    pub edits: ToolEdits,
+    /// Pointer of the `tools.<name>` entry, where there is one.
+    pub pointer: Option<String>,
+    pub at: At<'a>,
+}
+
+impl Making<'_> {
+    /// The place of a key of the tool's mapping entry, else of the operation.
+    pub(super) fn place(&self, key: &str) -> Option<Place> {
+        match &self.pointer {
+            Some(pointer) => self.at.value(&format!("{pointer}/{key}")),
+            None => self.operation.place.clone(),
+        }
+    }
+}
+
+impl Compiler<'_> {
+    pub(super) fn operations(&mut self, unit: &Unit, sources: &[(String, usize)], at: At<'_>) {
+        let (chosen, stale) = wanted_tools(unit, at);
+        self.report.diagnostics.extend(stale);
+        let candidates: Vec<NameCandidate> = chosen
+            .iter()
+            .map(|choice| NameCandidate {
+                operation_id: choice.operation.operation_id.clone(),
+                method: choice.operation.method.clone(),
+                path: choice.operation.path.clone(),
+                prefix: unit.mapping.sources.get(choice.source).map(|source| source.tool_prefix.clone()).unwrap_or_default(),
+                wanted: choice.name.clone(),
+            })
+            .collect();
+        let taken: Vec<&str> = self.catalog.tools.keys().chain(self.hidden.keys()).map(String::as_str).collect();
+        let names = tool_names(&candidates, self.profile.name_style, self.profile.max_name.unwrap_or(64));
+        let names = apart(names, &candidates, &taken, &chosen);
+        for (choice, name) in chosen.into_iter().zip(names) {
+            self.operation(unit, sources, choice, name, at);
+        }
+        for (name, api) in &unit.apis {
+            for skipped in &api.skipped {
+                self.skip(name, &skipped.method, &skipped.path, skipped.operation_id.as_deref(), skipped.reason.clone());
+            }
+        }
+    }
+
+    fn operation(&mut self, unit: &Unit, sources: &[(String, usize)], choice: Chosen<'_>, name: String, at: At<'_>) {
+        let operation = choice.operation;
+        if let Some(reason) = choice.left_out {
+            self.skip(choice.source, &operation.method, &operation.path, operation.operation_id.as_deref(), reason);
+            return;
+        }
+        let Some(source) = unit.mapping.sources.get(choice.source) else { return };
+        let Some(source_index) = sources.iter().find(|(name, _)| name == choice.source).map(|(_, index)| *index) else {
+            return;
+        };
+        let hidden = choice.edits.hidden.unwrap_or(false);
+        let making = Making {
+            api: choice.api,
+            operation,
+            source,
+            source_name: choice.source,
+            source_index,
+            name,
+            edits: choice.edits,
+            pointer: choice.pointer.clone(),
+            at,
+        };
+        match self.tool_of(&making) {
+            Ok(tool) => {
+                let place = making.pointer.as_ref().and_then(|pointer| at.key(pointer)).or_else(|| operation.place.clone());
+                self.add(tool, hidden, place);
+            }
+            Err(reason) => {
+                let mapped = making.pointer.is_some();
+                let mut reason = reason;
+                if !mapped {
+                    reason.severity = crate::diagnostic::Severity::Warning;
+                }
+                self.report.push(reason.clone());
+                self.skip(making.source_name, &operation.method, &operation.path, operation.operation_id.as_deref(), reason);
+            }
+        }
+    }
+
+    fn tool_of(&mut self, making: &Making<'_>) -> Result<Tool, Diagnostic> {
+        let operation = making.operation;
+        let here = || operation.place.clone();
+        let method = http::Method::from_bytes(operation.method.as_bytes())
+            .map_err(|_| problem("bad-method", format!("`{}` is no HTTP method", operation.method), here()))?;
+        let base_url = self.operation_base(making)?;
+        let (path_text, fixed_query) = match operation.path.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (operation.path.as_str(), None),
+        };
+        let mut arguments = self.arguments(making)?;
+        let path = request::url::parse_path(path_text, &arguments.parameters)
+            .map_err(|reason| problem("bad-path", reason, here()))?;
+        let fixed_query = super::argument::fixed_query(fixed_query, &arguments.parameters);
+        let body = self.body(making, &mut arguments)?;
+        self.late_arguments(making, &mut arguments)?;
+        self.stale_arguments(making, &arguments, &[]);
+        let input = arguments.input(&self.profile, body.as_ref().and_then(|body| body.check.clone()));
+        let output = self.output(making)?;
+        let (published_output, accept, plan) = (output.schema, output.accept, output.plan.clone());
+        let security = self.security(making)?;
+        let idempotent = matches!(operation.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "QUERY" | "TRACE");
+        let annotations = annotations(hints::annotations(&operation.method), making.edits.annotations.as_ref());
+        let action = RequestAction {
+            source: making.source_index,
+            method,
+            base_url,
+            path,
+            fixed_query,
+            parameters: arguments.parameters,
+            body: body.map(|body| body.plan),
+            accept,
+            bindings: arguments.bindings,
+            security,
+            success: making.edits.success.clone().unwrap_or_default(),
+            errors: making.edits.errors.clone(),
+            timeout: making.edits.timeout.map(|timeout| timeout.0),
+            paginate: making.edits.paginate.clone(),
+            poll: making.edits.poll.clone(),
+            stream: making.edits.stream.clone(),
+            idempotent: making.edits.annotations.and_then(|a| a.idempotent).unwrap_or(idempotent),
+        };
+        Ok(Tool {
+            name: making.name.clone(),
+            title: making.edits.title.clone().or_else(|| operation.summary.clone()).map(|title| clip(&title, 120)),
+            description: self.description(making),
+            annotations,
+            icons: making.edits.icons.clone().unwrap_or_default(),
+            tags: operation.tags.clone(),
+            operation: Some(OperationRef {
+                source: making.source_name.to_string(),
+                method: operation.method.clone(),
+                path: operation.path.clone(),
+                operation_id: operation.operation_id.clone(),
+                deprecated: operation.deprecated,
+            }),
+            input: Input { published: Arc::new(input.published), check: Checker::new(Arc::new(input.check)), body_check: input.body_check.map(|schema| Checker::new(Arc::new(schema))), mirrored: input.mirrored },
+            output: output_of(published_output, output.strict),
+            action: Action::Request(Box::new(action)),
+            ask: making.edits.ask.iter().map(|(key, ask)| (key.clone(), ask.clone())).collect(),
+            confirm: self.confirm(making)?,
+            requires_client: capabilities(making.edits.requires_client.as_deref()),
+            result: plan,
+            cache: making.edits.cache.clone(),
+        })
+    }
+
+    fn confirm(&self, making: &Making<'_>) -> Result<Option<Template>, Diagnostic> {
+        let Some(text) = &making.edits.confirm else { return Ok(None) };
+        // `{{method}}`, `{{path}}` and `{{tool}}` are known at load; arguments come at the call.
+        let text = text
+            .replace("{{method}}", &making.operation.method)
+            .replace("{{path}}", &making.operation.path)
+            .replace("{{tool}}", &making.name);
+        Template::compile(&text)
+            .map(Some)
+            .map_err(|error| problem("bad-template", format!("`confirm`: {error}"), making.place("confirm")))
+    }
+
+    fn description(&self, making: &Making<'_>) -> String {
+        let operation = making.operation;
+        let (text, from) = match &making.edits.description {
+            Some(Description::Text(text)) => (Some(text.as_str()), None),
+            Some(Description::From(from)) => (None, Some(from)),
+            None => (None, None),
+        };
+        if let Some(text) = text {
+            return text.to_string();
+        }
+        let errors: Vec<(String, String)> = operation
+            .responses
+            .iter()
+            .filter(|response| response.status.starts_with('4') || response.status.starts_with('5'))
+            .filter_map(|response| Some((response.status.clone(), response.description.clone()?)))
+            .collect();
+        hints::describe(operation.summary.as_deref(), operation.description.as_deref(), &operation.method, &operation.path, from, &errors)
+    }
+
+    /// Alternatives by credential name. Fails closed: an unknown or unsupported scheme stays in the list.
+    fn security(&self, making: &Making<'_>) -> Result<Vec<Vec<String>>, Diagnostic> {
+        Ok(making
+            .operation
+            .security
+            .iter()
+            .map(|alternative| alternative.iter().map(|requirement| requirement.scheme.clone()).collect())
+            .collect())
+    }
+
+    /// The final base URL: flag, mapping, else the first usable server of the operation.
+    fn operation_base(&mut self, making: &Making<'_>) -> Result<String, Diagnostic> {
+        if let Some(flag) = &self.options.base_url {
+            return Ok(flag.trim_end_matches('/').to_string());
+        }
+        if making.source.base_url.is_some() {
+            let known = self.catalog.sources.get(making.source_index).map(|plan| plan.base_url.clone()).unwrap_or_default();
+            return if known.is_empty() {
+                Err(problem("no-base-url", "the source's `base_url` could not be resolved".to_string(), making.operation.place.clone()))
+            } else {
+                Ok(known)
+            };
+        }
+        let mut reason = None;
+        for server in &making.operation.servers {
+            match self.server_url(server, making.source) {
+                Ok(url) => return Ok(url),
+                Err(error) => reason = reason.or(Some(error)),
+            }
+        }
+        let reason = reason.unwrap_or_else(|| "the document declares no server".to_string());
+        Err(problem("no-base-url", format!("no base URL for this operation: {reason}"), making.operation.place.clone())
+            .fix("give `--base-url URL`, or `base_url:` under the source in a mapping".to_string()))
+    }
+
+    fn server_url(&self, server: &Server, source: &Source) -> Result<String, String> {
+        let mut url = server.url.clone();
+        for (name, variable) in &server.variables {
+            let slot = format!("{{{name}}}");
+            if !url.contains(&slot) {
+                continue;
+            }
+            let value = match source.server_variables.get(name) {
+                Some(text) => text.resolve_public(self.environment).map_err(|error| error.to_string())?,
+                None => variable
+                    .default
+                    .clone()
+                    .or_else(|| variable.allowed.first().cloned())
+                    .ok_or_else(|| format!("server variable `{name}` has no default; set it under `server_variables`"))?,
+            };
+            if !variable.allowed.is_empty() && !variable.allowed.contains(&value) && source.server_variables.contains_key(name) {
+                return Err(format!("`{value}` is not among the allowed values of server variable `{name}`: {}", variable.allowed.join(", ")));
+            }
+            url = url.replace(&slot, &value);
+        }
+        for (name, text) in &source.server_variables {
+            let slot = format!("{{{name}}}");
+            if url.contains(&slot) {
+                url = url.replace(&slot, &text.resolve_public(self.environment).map_err(|error| error.to_string())?);
+            }
+        }
+        if let Some(open) = url.find('{') {
+            return Err(format!("server URL has a variable without a value: `{}`", url.get(open..).unwrap_or_default()));
+        }
+        match url::Url::parse(&url) {
+            Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => {
+                Ok(url.trim_end_matches('/').to_string())
+            }
+            Ok(parsed) if !matches!(parsed.scheme(), "http" | "https") => Err(format!("server URL has the scheme `{}`", parsed.scheme())),
+            _ => Err(format!("server URL `{url}` is relative and the document came from a file")),
+        }
+    }
+}
+
+/// Compiled form of a published output schema.
+fn output_of(published: Option<serde_json::Value>, strict: bool) -> Output {
+    match published {
+        Some(schema) => {
+            let conform = Some(Arc::new(crate::content::conform::Shape::new(&schema)));
+            Output { published: Some(Arc::new(schema)), conform, strict }
+        }
+        None => Output::default(),
+    }
+}
+
+/// Capability names.
+pub(super) fn capabilities(wanted: Option<&[ClientCapability]>) -> Vec<String> {
+    wanted
+        .unwrap_or_default()
+        .iter()
+        .map(|capability| match capability {
+            ClientCapability::Elicitation => "elicitation".to_string(),
+            ClientCapability::Sampling => "sampling".to_string(),
+            ClientCapability::Roots => "roots".to_string(),
+        })
+        .collect()
+}
+
+/// Annotations with the author's edits on top.
+pub(super) fn annotations(automatic: Annotations, edits: Option<&AnnotationEdits>) -> Annotations {
+    let Some(edits) = edits else { return automatic };
+    Annotations {
+        read_only: edits.read_only.unwrap_or(automatic.read_only),
+        destructive: edits.destructive.unwrap_or(automatic.destructive),
+        idempotent: edits.idempotent.unwrap_or(automatic.idempotent),
+        open_world: edits.open_world.unwrap_or(automatic.open_world),
+    }
+}
+
+/// A title fits on one line.
+fn clip(text: &str, most: usize) -> String {
+    let line = text.lines().next().unwrap_or_default().trim();
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
+        None => line.to_string(),
+    }
+}
+
+/// Automatic names that clash with another source's tools get the source's name in front.
+fn apart(names: Vec<String>, candidates: &[NameCandidate], taken: &[&str], chosen: &[Chosen<'_>]) -> Vec<String> {
+    names
+        .into_iter()
+        .zip(candidates)
+        .zip(chosen)
+        .map(|((name, candidate), choice)| {
+            if candidate.wanted.is_some() || !taken.contains(&name.as_str()) {
+                return name;
+            }
+            let prefixed = NameCandidate { prefix: format!("{}_", choice.source), ..candidate.clone() };
+            tool_names(std::slice::from_ref(&prefixed), Default::default(), 64).into_iter().next().unwrap_or(name)
+        })
+        .collect()
+}
+
+/// "did you mean" for a name that hits no operation.
+pub(super) fn near_operation<'a>(name: &str, apis: impl Iterator<Item = &'a Api>) -> Option<String> {
+    let names: Vec<String> = apis
+        .flat_map(|api| &api.operations)
+        .flat_map(|operation| operation.operation_id.clone().into_iter().chain([format!("{} {}", operation.method, operation.path)]))
+        .collect();
+    nearest(name, names.iter().map(String::as_str)).map(str::to_string)
+}
+
+/// Pointer of a tool's entry.
+pub(super) fn tool_pointer(name: &str) -> String {
+    format!("/tools/{}", token(name))
+}

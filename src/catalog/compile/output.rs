@@ -1,0 +1,120 @@
+//! `outputSchema` and `Accept` of a tool, from the declared success responses.
+
+use super::operation::Making;
+use super::{Compiler, problem};
+use crate::catalog::ResultPlan;
+use crate::content::shape::Compiled;
+use crate::diagnostic::Diagnostic;
+use crate::mapping::OutputSchema;
+use crate::openapi::{MediaType, Response};
+use crate::schema::{Direction, output};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Published output schemas larger than this say too little for their tokens and are left out.
+const MOST_BYTES: usize = 16 * 1024;
+
+/// What a tool's answers look like.
+pub(super) struct OutputParts {
+    pub schema: Option<Value>,
+    pub strict: bool,
+    pub accept: String,
+    pub plan: Option<Arc<ResultPlan>>,
+}
+
+impl Compiler<'_> {
+    pub(super) fn output(&mut self, making: &Making<'_>) -> Result<OutputParts, Diagnostic> {
+        let successes: Vec<&Response> = successes(making);
+        let accept = accept(&successes);
+        let wanted = making.edits.result.as_ref().and_then(|rules| rules.output_schema).unwrap_or_default();
+        let plan = match &making.edits.result {
+            None => None,
+            Some(rules) => {
+                let compiled = Compiled::new(rules).map_err(|errors| {
+                    let first = errors.first();
+                    let key = first.map(|error| error.key.clone()).unwrap_or_default();
+                    let message = errors.iter().map(|error| format!("`result.{}`: {}", error.key, error.message)).collect::<Vec<_>>().join("; ");
+                    problem("bad-result", message, making.place(&format!("result/{}", key.replace('.', "/"))))
+                })?;
+                Some(Arc::new(ResultPlan { rules: rules.clone(), compiled }))
+            }
+        };
+        let strict = wanted == OutputSchema::Strict;
+        let mut schema = match wanted {
+            OutputSchema::None => None,
+            _ if making.edits.stream.is_some() || making.edits.paginate.is_some() => None,
+            _ => declared(making, &successes, strict),
+        };
+        if let (Some(published), Some(plan)) = (&schema, &plan) {
+            schema = plan.compiled.rewrite_schema(published);
+        }
+        if !strict && schema.as_ref().is_some_and(|schema| size(schema) > MOST_BYTES) {
+            schema = None;
+        }
+        Ok(OutputParts { schema, strict, accept, plan })
+    }
+}
+
+fn successes<'a>(making: &Making<'a>) -> Vec<&'a Response> {
+    let by = |wanted: fn(&str) -> bool| making.operation.responses.iter().filter(|r| wanted(&r.status)).collect::<Vec<_>>();
+    let exact = by(|status| status.starts_with('2'));
+    if exact.is_empty() { by(|status| status == "default") } else { exact }
+}
+
+fn is_json(media: &MediaType) -> bool {
+    let essence = media.media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence == "application/json" || essence.ends_with("+json")
+}
+
+/// The schema of the JSON answers; several different ones are alternatives.
+fn declared(making: &Making<'_>, successes: &[&Response], strict: bool) -> Option<Value> {
+    let definitions = &making.api.definitions;
+    let mut schemas: Vec<Value> = Vec::new();
+    for response in successes {
+        let Some(media) = response.content.iter().find(|media| is_json(media)) else {
+            // An answer without JSON has no structured content; then no schema may be published.
+            if !response.content.is_empty() || response.status != "204" {
+                return None;
+            }
+            return None;
+        };
+        if !media.has_schema {
+            return None;
+        }
+        let schema = definitions.bundle(&media.schema, Direction::Output);
+        let schema = if strict { output::strict(&schema) } else { output::relaxed(&schema) };
+        if !schemas.contains(&schema) {
+            schemas.push(schema);
+        }
+    }
+    match schemas.len() {
+        0 => None,
+        1 => schemas.pop(),
+        _ => None,
+    }
+}
+
+fn size(schema: &Value) -> usize {
+    serde_json::to_vec(schema).map_or(0, |text| text.len())
+}
+
+/// `Accept`: what the success responses declare, best first; errors are taken in any form.
+fn accept(successes: &[&Response]) -> String {
+    let mut types: Vec<&str> = Vec::new();
+    for media in successes.iter().flat_map(|response| &response.content) {
+        let essence = media.media_type.split(';').next().unwrap_or_default().trim();
+        if essence.contains('/') && !types.contains(&essence) && essence.bytes().all(|b| b.is_ascii_graphic()) {
+            types.push(essence);
+        }
+    }
+    types.sort_by_key(|essence| !(*essence == "application/json" || essence.ends_with("+json")));
+    if types.is_empty() || types.contains(&"*/*") {
+        return "application/json, */*;q=0.8".to_string();
+    }
+    format!("{}, */*;q=0.1", types.join(", "))
+}
+
+/// An open schema, for answers of unknown form.
+pub(super) fn open() -> Value {
+    json!({})
+}

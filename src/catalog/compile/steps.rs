@@ -1,0 +1,153 @@
+//! Composite tools: several calls, one tool.
+
+use super::hand::{confirm, described};
+use super::operation::{annotations, capabilities, tool_pointer};
+use super::{At, Compiler, Unit, problem, token};
+use crate::catalog::{Action, Annotations, Input, Output, Step, Tool};
+use crate::diagnostic::{Diagnostic, hint::nearest};
+use crate::mapping::ToolRules;
+use crate::schema::check::Checker;
+use crate::schema::profile;
+use crate::template::BodyTemplate;
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+impl Compiler<'_> {
+    pub(super) fn composites(&mut self, unit: &Unit, at: At<'_>) {
+        for (name, rules) in &unit.mapping.tools {
+            if rules.steps.is_empty() {
+                continue;
+            }
+            let pointer = tool_pointer(name);
+            match self.composite(name, rules, &pointer, at) {
+                Ok(tool) => self.add(tool, rules.edits.hidden.unwrap_or(false), at.key(&pointer)),
+                Err(reason) => self.report.push(reason),
+            }
+        }
+    }
+
+    fn composite(&mut self, name: &str, rules: &ToolRules, pointer: &str, at: At<'_>) -> Result<Tool, Diagnostic> {
+        let mut input = rules.input.clone().unwrap_or_else(|| json!({"type": "object", "properties": {}}));
+        profile::self_check(&input)
+            .map_err(|message| problem("bad-schema", format!("tool `{name}`: {message}"), at.value(&format!("{pointer}/input"))))?;
+        if let Value::Object(root) = &mut input {
+            root.entry("additionalProperties").or_insert(Value::Bool(false));
+        }
+        let mut steps: Vec<Step> = Vec::new();
+        for (index, rule) in rules.steps.iter().enumerate() {
+            let here = format!("{pointer}/steps/{index}");
+            let Some(tool) = self.tool_for(&rule.call) else {
+                let names: Vec<&str> = self.catalog.tools.keys().map(String::as_str).collect();
+                let diagnostic = problem("unknown-call", format!("step `{}` calls `{}`, which is no tool or operation", rule.id, rule.call), at.value(&format!("{here}/call")));
+                return Err(match nearest(&rule.call, names.into_iter()) {
+                    Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                    None => diagnostic,
+                });
+            };
+            let mut with = IndexMap::new();
+            let mut after: Vec<usize> = Vec::new();
+            for (argument, value) in &rule.with {
+                let place = at.value(&format!("{here}/with/{}", token(argument)));
+                let template = BodyTemplate::compile(value).map_err(|error| problem("bad-template", error.to_string(), place.clone()))?;
+                self.known(&template, &steps, &input, place, &mut after)?;
+                if tool.input.published.pointer(&format!("/properties/{}", token(argument))).is_none()
+                    && tool.input.published.get("additionalProperties") == Some(&Value::Bool(false))
+                {
+                    let names: Vec<String> = tool.input.published.get("properties").and_then(Value::as_object).map(|p| p.keys().cloned().collect()).unwrap_or_default();
+                    let diagnostic = problem("unknown-argument", format!("`{}` has no argument `{argument}`", tool.name), at.key(&format!("{here}/with/{}", token(argument))));
+                    return Err(match nearest(argument, names.iter().map(String::as_str)) {
+                        Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                        None => diagnostic.fix(format!("it takes: {}", names.join(", "))),
+                    });
+                }
+                with.insert(argument.clone(), template);
+            }
+            let when = match &rule.when {
+                None => None,
+                Some(value) => {
+                    let place = at.value(&format!("{here}/when"));
+                    let template = BodyTemplate::compile(value).map_err(|error| problem("bad-template", error.to_string(), place.clone()))?;
+                    self.known(&template, &steps, &input, place, &mut after)?;
+                    Some(template)
+                }
+            };
+            after.sort_unstable();
+            after.dedup();
+            steps.push(Step { id: rule.id.clone(), tool, with, when, on_error: rule.on_error, after });
+        }
+        let all = |wanted: fn(&Annotations) -> bool| steps.iter().all(|step| wanted(&step.tool.annotations));
+        let any = |wanted: fn(&Annotations) -> bool| steps.iter().any(|step| wanted(&step.tool.annotations));
+        let automatic = Annotations {
+            read_only: all(|a| a.read_only),
+            destructive: any(|a| a.destructive),
+            idempotent: all(|a| a.idempotent),
+            open_world: any(|a| a.open_world),
+        };
+        let edits = &rules.edits;
+        let calls: Vec<&str> = steps.iter().map(|step| step.tool.name.as_str()).collect();
+        let description = described(&edits.description, || format!("Calls {}.", calls.join(", then ")));
+        let result = self.result_plan(rules, pointer, at)?;
+        Ok(Tool {
+            name: name.to_string(),
+            title: edits.title.clone(),
+            description,
+            annotations: annotations(automatic, edits.annotations.as_ref()),
+            icons: edits.icons.clone().unwrap_or_default(),
+            tags: Vec::new(),
+            operation: None,
+            input: Input {
+                published: Arc::new(profile::publish(&input, self.profile.schema_profile)),
+                check: Checker::new(Arc::new(input)),
+                body_check: None,
+                mirrored: Vec::new(),
+            },
+            output: Output::default(),
+            action: Action::Steps(steps),
+            ask: edits.ask.iter().map(|(key, ask)| (key.clone(), ask.clone())).collect(),
+            confirm: confirm(edits.confirm.as_deref(), name, "", "")
+                .map_err(|message| problem("bad-template", format!("`confirm`: {message}"), at.value(&format!("{pointer}/confirm"))))?,
+            requires_client: capabilities(edits.requires_client.as_deref()),
+            result,
+            cache: edits.cache.clone(),
+        })
+    }
+
+    /// Every placeholder names `input.…` or an earlier step; later steps wait for those they name.
+    fn known(
+        &self,
+        template: &BodyTemplate,
+        steps: &[Step],
+        input: &Value,
+        place: Option<crate::diagnostic::Place>,
+        after: &mut Vec<usize>,
+    ) -> Result<(), Diagnostic> {
+        for path in template.placeholders() {
+            let Some(first) = path.first() else { continue };
+            if first == "input" {
+                let Some(argument) = path.get(1) else { continue };
+                if input.pointer(&format!("/properties/{}", token(argument))).is_none() {
+                    let names: Vec<String> = input.get("properties").and_then(Value::as_object).map(|p| p.keys().cloned().collect()).unwrap_or_default();
+                    let diagnostic = problem("unknown-placeholder", format!("the tool has no input `{argument}`"), place);
+                    return Err(match nearest(argument, names.iter().map(String::as_str)) {
+                        Some(near) => diagnostic.fix(format!("did you mean `input.{near}`?")),
+                        None => diagnostic.fix(format!("declare `{argument}` under `input.properties`")),
+                    });
+                }
+                continue;
+            }
+            match steps.iter().position(|step| &step.id == first) {
+                Some(index) => after.push(index),
+                None => {
+                    let names: Vec<&str> = steps.iter().map(|step| step.id.as_str()).chain(["input"]).collect();
+                    let diagnostic = problem("unknown-placeholder", format!("`{first}` is neither `input` nor an earlier step"), place);
+                    return Err(match nearest(first, names.iter().copied()) {
+                        Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                        None => diagnostic.fix(format!("use one of: {}", names.join(", "))),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
