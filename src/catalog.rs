@@ -31,6 +31,8 @@ pub struct Catalog {
     pub search_mode: bool,
     /// Names of tools that stay listed in search mode.
     pub pinned: Vec<String>,
+    /// Search mode's own tools: search, describe, call.
+    pub own: Vec<Arc<Tool>>,
     /// Tools that steps, resources and search may call, but that are not listed.
     pub hidden: IndexMap<String, Arc<Tool>>,
     /// Tools on one page of `tools/list`; `None` = all.

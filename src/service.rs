@@ -3,6 +3,22 @@
 //! [`Service`] knows nothing of MCP revisions: asking the person is always [`Outcome::InputRequired`];
 //! `protocol/legacy` turns it into server requests and calls again with the answers.
 
+pub mod ask;
+mod cache;
+mod links;
+mod pages;
+mod poll;
+mod read;
+mod request;
+mod run;
+mod search;
+pub mod state;
+mod steps;
+mod stream;
+
+pub use request::wanted_headers;
+pub use run::{Service, State};
+
 use crate::access::Caller;
 use crate::catalog::Catalog;
 use crate::content::{Content, ResourceContents};
@@ -147,6 +163,9 @@ pub enum Change {
     ResourceUpdated(String),
 }
 
+/// A boxed future.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
 /// A running request.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<Outcome<T>, Failure>> + Send + 'a>>;
 
@@ -169,7 +188,7 @@ pub trait Handler: Send + Sync {
     /// The catalog in force.
     fn catalog(&self) -> Arc<Catalog>;
     /// What this caller may see and call.
-    fn visible(&self, caller: &Caller) -> Visible;
+    fn visible<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Visible>;
     /// `tools/call`. `arguments` is the caller's JSON text (an object) or absent.
     fn call_tool<'a>(
         &'a self,

@@ -1,0 +1,180 @@
+//! `poll`: waits for a long-running job, with progress, until it is done, the limit is reached or the client goes away.
+
+use super::request::Sent;
+use super::run::{Service, State};
+use super::Context;
+use crate::catalog::{Action, Arguments, RequestAction, Tool};
+use crate::content::{self, Content, failure, jq::Jq};
+use crate::mapping::Poll;
+use crate::response::Response;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+impl Service {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) async fn poll(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        tool: &Arc<Tool>,
+        action: &RequestAction,
+        rules: &Poll,
+        arguments: Arguments,
+        first: Response,
+    ) -> Content {
+        let every = rules.every.map_or(Duration::from_secs(2), |every| every.0);
+        let at_most = rules.at_most.map_or(Duration::from_secs(600), |limit| limit.0);
+        let started = Instant::now();
+        let status = rules.status.as_deref().and_then(|text| Jq::compile(text).ok());
+        let progress = rules.progress.as_deref().and_then(|text| Jq::compile(text).ok());
+        let mut reported = -1.0f64;
+        let mut response = first;
+        let mut location = None;
+        loop {
+            if !action.success.contains(response.status.as_u16()) {
+                return self.shaped(tool, action, &response, arguments, context);
+            }
+            let body: Value = serde_json::from_slice(&response.body).unwrap_or(Value::Null);
+            if let Some(found) = next_location(rules, &response, &body) {
+                location = Some(found);
+            }
+            if let (Some(events), Some(progress)) = (&context.events, &progress)
+                && let Ok(Some(value)) = progress.first(&body)
+                && let Some(value) = value.as_f64().filter(|value| *value > reported)
+            {
+                reported = value;
+                events.progress(value, Some(1.0), None);
+            }
+            if done(rules, status.as_ref(), &body, &response) {
+                return self.finish_poll(state, context, tool, action, rules, arguments, response, &body).await;
+            }
+            if started.elapsed() >= at_most {
+                let mut content = self.shaped(tool, action, &response, arguments, context);
+                content.blocks.push(content::note(format!(
+                    "The job was not done after {} seconds; this is its last state.",
+                    at_most.as_secs()
+                )));
+                return content;
+            }
+            let pause = response.retry_after().unwrap_or(every).min(at_most.saturating_sub(started.elapsed()));
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = context.cancel.cancelled() => return failure::text("Cancelled; the job itself may go on.".to_string()),
+            }
+            response = match self.ask_again(state, context, action, rules, &arguments, location.as_deref(), &body).await {
+                Sent::Answer(response) => response,
+                Sent::Failed(content) => return content,
+            };
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    async fn ask_again(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        action: &RequestAction,
+        rules: &Poll,
+        arguments: &Arguments,
+        location: Option<&str>,
+        body: &Value,
+    ) -> Sent {
+        if let Some(name) = rules.location.as_deref().and_then(|text| text.strip_prefix("operation ")) {
+            let name = name.trim();
+            let catalog = &state.catalog;
+            let found = catalog.tools.values().chain(catalog.hidden.values()).find(|tool| {
+                tool.name == name || tool.operation.as_ref().is_some_and(|operation| operation.operation_id.as_deref() == Some(name))
+            });
+            let Some(Action::Request(other)) = found.map(|tool| &tool.action) else {
+                return Sent::Failed(failure::text(format!("`poll.location` names `{name}`, which is no operation.")));
+            };
+            // The status operation takes what the call was made with and what the job's answer says.
+            let mut given = arguments.clone();
+            if let Value::Object(members) = body {
+                for (key, value) in members {
+                    given.insert(key.clone(), value.clone());
+                }
+            }
+            return self.send(state, context, other, &given).await;
+        }
+        let Some(location) = location else {
+            if action.method == http::Method::GET {
+                return self.send(state, context, action, arguments).await;
+            }
+            return Sent::Failed(failure::text("The job was accepted, but the API did not say where to ask about it.".to_string()));
+        };
+        match self.built(state, context, action, arguments).await {
+            Err(content) => Sent::Failed(content),
+            Ok(request) => match status_request(&request, location) {
+                Some(request) => self.dispatch(state, context, action, request).await,
+                None => Sent::Failed(failure::text("The job's status lies on another server; it was not asked.".to_string())),
+            },
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    async fn finish_poll(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        tool: &Arc<Tool>,
+        action: &RequestAction,
+        rules: &Poll,
+        arguments: Arguments,
+        response: Response,
+        body: &Value,
+    ) -> Content {
+        let result = rules.result.as_deref().and_then(|path| {
+            path.trim_start_matches('.').split('.').try_fold(body, |value, key| value.get(key)).and_then(Value::as_str)
+        });
+        let Some(url) = result else { return self.shaped(tool, action, &response, arguments, context) };
+        let sent = match self.built(state, context, action, &arguments).await {
+            Err(content) => Sent::Failed(content),
+            Ok(request) => match status_request(&request, url) {
+                Some(request) => self.dispatch(state, context, action, request).await,
+                None => Sent::Failed(failure::text("The job's result lies on another server; it was not fetched.".to_string())),
+            },
+        };
+        match sent {
+            Sent::Answer(response) => self.shaped(tool, action, &response, arguments, context),
+            Sent::Failed(content) => content,
+        }
+    }
+}
+
+/// A GET with the call's credentials to a place on the same server.
+fn status_request(original: &crate::request::Request, location: &str) -> Option<crate::request::Request> {
+    let base = url::Url::parse(&original.url).ok()?;
+    let target = base.join(location).ok()?;
+    if target.origin() != base.origin() {
+        return None;
+    }
+    let mut request = original.clone();
+    request.method = http::Method::GET;
+    request.url = target.to_string();
+    request.secret_in_url.clear();
+    request.body = None;
+    request.headers.remove(http::header::CONTENT_TYPE);
+    request.headers.remove(http::header::CONTENT_LENGTH);
+    Some(request)
+}
+
+fn next_location(rules: &Poll, response: &Response, body: &Value) -> Option<String> {
+    let text = rules.location.as_deref().unwrap_or("header location");
+    match text.split_once(' ') {
+        Some(("header", name)) => response.header(name.trim()).map(str::to_string),
+        Some(_) => None,
+        None => text.trim_start_matches('.').split('.').try_fold(body, |value, key| value.get(key))?.as_str().map(str::to_string),
+    }
+}
+
+fn done(rules: &Poll, status: Option<&Jq>, body: &Value, response: &Response) -> bool {
+    match status {
+        Some(status) => match status.first(body) {
+            Ok(Some(value)) => rules.until.contains(&value),
+            _ => false,
+        },
+        None => response.status.as_u16() != 202,
+    }
+}

@@ -1,0 +1,244 @@
+//! The service itself: one call end to end.
+
+use super::ask::{Asked, Asking, CONFIRM, confirmation, wait};
+use super::state::StateKey;
+use super::{Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, Visible};
+use crate::access::{Access, Caller, Decision};
+use crate::call;
+use crate::catalog::search::Index;
+use crate::catalog::{Action, Arguments, Catalog, Tool};
+use crate::content::{Content, failure};
+use crate::upstream::Upstream;
+use arc_swap::ArcSwap;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, OnceLock};
+use tokio::sync::broadcast;
+
+/// How deep tools may call tools.
+const DEEPEST: usize = 8;
+
+/// Everything that a reload replaces, as one.
+pub struct State {
+    /// The tools.
+    pub catalog: Arc<Catalog>,
+    /// The connections.
+    pub upstream: Arc<Upstream>,
+    /// Who may do what.
+    pub access: Arc<Access>,
+    /// Search index, made on first use.
+    pub(super) index: OnceLock<Index>,
+}
+
+impl State {
+    /// A state without an index yet.
+    pub fn new(catalog: Arc<Catalog>, upstream: Arc<Upstream>, access: Arc<Access>) -> Self {
+        State { catalog, upstream, access, index: OnceLock::new() }
+    }
+}
+
+/// The service behind every transport.
+pub struct Service {
+    pub(super) state: ArcSwap<State>,
+    changes: broadcast::Sender<Change>,
+    pub(super) key: StateKey,
+    pub(super) cache: super::cache::Cache,
+    pub(super) links: super::links::Links,
+}
+
+impl Service {
+    /// A service over a first state.
+    pub fn new(state: State, key: StateKey) -> Self {
+        let (changes, _) = broadcast::channel(64);
+        Service {
+            state: ArcSwap::from_pointee(state),
+            changes,
+            key,
+            cache: super::cache::Cache::default(),
+            links: super::links::Links::default(),
+        }
+    }
+
+    /// The state in force.
+    pub fn state(&self) -> Arc<State> {
+        self.state.load_full()
+    }
+
+    /// Swaps the whole state; calls in flight finish on the old one. Tells clients what changed.
+    pub fn replace(&self, state: State, changes: &[Change]) {
+        self.state.store(Arc::new(state));
+        self.cache.clear();
+        for change in changes {
+            // Nobody listening is no failure.
+            let _ = self.changes.send(change.clone());
+        }
+    }
+
+    async fn call(
+        &self,
+        context: &Context,
+        name: &str,
+        arguments: Option<&RawValue>,
+        round: Round,
+    ) -> Result<Outcome<Content>, Failure> {
+        let state = self.state.load_full();
+        let Some(tool) = find(&state.catalog, name) else {
+            return Err(Failure::UnknownTool(name.to_string()));
+        };
+        match state.access.decide(&context.caller, &tool).await {
+            Decision::Allow => {}
+            // A hidden tool must look like an unknown one.
+            Decision::Hide => return Err(Failure::UnknownTool(name.to_string())),
+            Decision::NeedScopes(scopes) => return Err(Failure::InsufficientScope(scopes)),
+        }
+        lacking(&tool, context)?;
+        let call = match call::prepare(&tool, arguments) {
+            Ok(call) => call,
+            Err(refusal) => return Ok(Outcome::Complete(failure::from_refusal(&tool, &refusal))),
+        };
+        self.call_with(&state, context, &tool, call.arguments, round).await
+    }
+
+    async fn call_with(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        tool: &Arc<Tool>,
+        arguments: Arguments,
+        round: Round,
+    ) -> Result<Outcome<Content>, Failure> {
+        if let Action::CallByName = tool.action {
+            return self.call_by_name(state, context, &arguments, round).await;
+        }
+        let asking = Asking {
+            context,
+            key: &self.key,
+            method: "tools/call",
+            name: &tool.name,
+            asks: &tool.ask,
+            confirm: confirmation(tool, &arguments)?,
+        };
+        let mut arguments = match asking.round(arguments, &round)? {
+            Asked::Ready(arguments) => arguments,
+            Asked::Wait { requests, state } => return Ok(wait(requests, state)),
+            Asked::Refused(text) => return Ok(Outcome::Complete(failure::text(text))),
+        };
+        if tool.confirm.is_some() {
+            arguments.shift_remove(CONFIRM);
+        }
+        self.execute(state, context, tool, arguments, 0).await.map(Outcome::Complete)
+    }
+
+    /// Does what a tool does, without asking anybody. Also runs steps, resources and prompts.
+    pub(super) async fn execute(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        tool: &Arc<Tool>,
+        arguments: Arguments,
+        depth: usize,
+    ) -> Result<Content, Failure> {
+        if depth > DEEPEST {
+            return Ok(failure::text("Steps call each other too deeply.".to_string()));
+        }
+        match &tool.action {
+            Action::Request(action) => self.cached(state, context, tool, action, arguments).await,
+            Action::Steps(steps) => Box::pin(self.steps(state, context, tool, steps, arguments, depth)).await,
+            Action::Search => Ok(self.search(state, &context.caller, &arguments).await),
+            Action::Describe => self.describe(state, &context.caller, &arguments).await,
+            Action::CallByName => Ok(failure::text("`call_tool` can't be a step; name the tool itself.".to_string())),
+        }
+    }
+
+    /// Search mode: calls another tool by its name.
+    async fn call_by_name(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        arguments: &Arguments,
+        round: Round,
+    ) -> Result<Outcome<Content>, Failure> {
+        let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
+        let inner = arguments.get("arguments").cloned().unwrap_or_else(|| json!({}));
+        let tool = state.catalog.tools.get(name).filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_)));
+        let allowed = match tool {
+            Some(tool) => matches!(state.access.decide(&context.caller, tool).await, Decision::Allow),
+            None => false,
+        };
+        let Some(tool) = tool.filter(|_| allowed) else {
+            let near = crate::diagnostic::hint::nearest(name, state.catalog.tools.keys().map(String::as_str));
+            let hint = near.map_or_else(|| "Use search_tools to find one.".to_string(), |near| format!("Did you mean `{near}`?"));
+            let shown = if allowed || tool.is_none() { hint } else { "Use search_tools to find one.".to_string() };
+            return Ok(Outcome::Complete(failure::text(format!("There is no tool `{name}`. {shown}"))));
+        };
+        lacking(tool, context)?;
+        let raw = serde_json::value::to_raw_value(&inner).map_err(|error| Failure::Internal(error.to_string()))?;
+        match call::prepare(tool, Some(&raw)) {
+            Ok(call) => Box::pin(self.call_with(state, context, tool, call.arguments, round)).await,
+            Err(refusal) => Ok(Outcome::Complete(failure::from_refusal(tool, &refusal))),
+        }
+    }
+}
+
+/// A tool that clients may call by name: listed ones, and search mode's own.
+fn find(catalog: &Catalog, name: &str) -> Option<Arc<Tool>> {
+    catalog.tools.get(name).or_else(|| catalog.own.iter().find(|tool| tool.name == name)).cloned()
+}
+
+fn lacking(tool: &Tool, context: &Context) -> Result<(), Failure> {
+    let has = |name: &str| match name {
+        "elicitation" => context.client.elicitation,
+        "sampling" => context.client.sampling,
+        "roots" => context.client.roots,
+        _ => false,
+    };
+    let missing: Map<String, Value> =
+        tool.requires_client.iter().filter(|name| !has(name)).map(|name| (name.clone(), json!({}))).collect();
+    if missing.is_empty() { Ok(()) } else { Err(Failure::MissingCapability(Value::Object(missing))) }
+}
+
+impl Handler for Service {
+    fn catalog(&self) -> Arc<Catalog> {
+        self.state.load().catalog.clone()
+    }
+
+    fn visible<'a>(&'a self, caller: &'a Caller) -> super::BoxFuture<'a, Visible> {
+        Box::pin(async move {
+            let state = self.state.load_full();
+            state.access.visible(caller, &state.catalog).await
+        })
+    }
+
+    fn call_tool<'a>(&'a self, context: &'a Context, name: &'a str, arguments: Option<&'a RawValue>, round: Round) -> Answer<'a, Content> {
+        Box::pin(self.call(context, name, arguments, round))
+    }
+
+    fn read_resource<'a>(&'a self, context: &'a Context, uri: &'a str, round: Round) -> Answer<'a, ReadResult> {
+        Box::pin(self.read(context, uri, round))
+    }
+
+    fn get_prompt<'a>(
+        &'a self,
+        context: &'a Context,
+        name: &'a str,
+        arguments: &'a Map<String, Value>,
+        round: Round,
+    ) -> Answer<'a, PromptResult> {
+        Box::pin(self.prompt(context, name, arguments, round))
+    }
+
+    fn complete<'a>(
+        &'a self,
+        context: &'a Context,
+        reference: Result<&'a str, &'a str>,
+        argument: &'a str,
+        typed: &'a str,
+        given: &'a Map<String, Value>,
+    ) -> Answer<'a, Completion> {
+        Box::pin(self.completion(context, reference, argument, typed, given))
+    }
+
+    fn changes(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+}

@@ -1,0 +1,112 @@
+//! `stream`: reads an upstream `text/event-stream` or NDJSON answer item by item; progress and log
+//! lines reach the client while it runs.
+
+use super::request::options;
+use super::run::{Service, State};
+use super::Context;
+use crate::catalog::{Arguments, RequestAction, Tool};
+use crate::content::sequence::{Decoder, Item, classify};
+use crate::content::{self, Content, failure};
+use crate::mapping::{StreamMode, StreamRules};
+use crate::response::Response;
+use bytes::Bytes;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Most items that are kept.
+const MOST_ITEMS: usize = 10_000;
+
+impl Service {
+    pub(super) async fn stream(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        tool: &Arc<Tool>,
+        action: &RequestAction,
+        rules: &StreamRules,
+        arguments: Arguments,
+    ) -> Content {
+        let request = match self.built(state, context, action, &arguments).await {
+            Ok(request) => request,
+            Err(content) => return content,
+        };
+        let started = Instant::now();
+        let (head, mut body) = match state.upstream.open(action.source, request, &options(context, action)).await {
+            Ok(open) => open,
+            Err(no_answer) => return failure::from_no_answer(&no_answer, &context.request_id),
+        };
+        let media_type = head.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let decoder = action.success.contains(head.status.as_u16()).then(|| Decoder::for_media_type(media_type)).flatten();
+        let Some(mut decoder) = decoder else {
+            // No stream after all: the whole answer, as if none had been expected.
+            let mut whole = Vec::new();
+            loop {
+                match body.chunk().await {
+                    Ok(Some(chunk)) => whole.extend_from_slice(&chunk),
+                    Ok(None) => break,
+                    Err(no_answer) => return failure::from_no_answer(&no_answer, &context.request_id),
+                }
+            }
+            let response = Response {
+                status: head.status,
+                headers: head.headers,
+                body: whole.into(),
+                truncated: body.truncated(),
+                elapsed: started.elapsed(),
+            };
+            return self.shaped(tool, action, &response, arguments, context);
+        };
+        let mut values: Vec<Value> = Vec::new();
+        let mut dropped = 0usize;
+        let mut take = |items: Vec<Value>| {
+            for item in items {
+                match classify(&item, rules) {
+                    Item::Progress { progress, total, message } => {
+                        if let Some(events) = &context.events {
+                            events.progress(progress, total, message.as_deref());
+                        }
+                    }
+                    Item::Log { level, message } => {
+                        if let Some(events) = &context.events {
+                            events.log(&level, &message);
+                        }
+                    }
+                    Item::Value(value) if values.len() < MOST_ITEMS => values.push(value),
+                    Item::Value(_) => dropped += 1,
+                }
+            }
+        };
+        loop {
+            match body.chunk().await {
+                Ok(Some(chunk)) => take(decoder.push(&chunk)),
+                Ok(None) => break,
+                Err(no_answer) => return failure::from_no_answer(&no_answer, &context.request_id),
+            }
+        }
+        take(decoder.finish());
+        let value = match rules.mode {
+            StreamMode::Collect => Value::Array(values),
+            StreamMode::Auto => match values.len() {
+                0 => Value::Null,
+                1 => values.pop().unwrap_or(Value::Null),
+                _ => Value::Array(values),
+            },
+        };
+        let mut headers = http::HeaderMap::new();
+        headers.insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+        let response = Response {
+            status: head.status,
+            headers,
+            body: Bytes::from(serde_json::to_vec(&value).unwrap_or_default()),
+            truncated: false,
+            elapsed: started.elapsed(),
+        };
+        let mut content = self.shaped(tool, action, &response, arguments, context);
+        if dropped > 0 || body.truncated() {
+            content.blocks.push(content::note(format!("The stream was longer than what is kept; {dropped} items were left out.")));
+        }
+        content
+    }
+}
+
