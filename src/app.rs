@@ -1,1 +1,209 @@
-//! Puts the parts together: settings in, a running server out.
+//! Puts the parts together: files and flags in, a compiled catalog or a running server out.
+
+mod input;
+
+pub use input::{Input, Inputs, Kind};
+
+use crate::catalog::compile::{Options, Unit, compile};
+use crate::catalog::{Catalog, hints};
+use crate::diagnostic::{Diagnostic, Report, Severity};
+use crate::document::{Document, DocumentSet};
+use crate::load::{self, LoadOptions};
+use crate::mapping::{Environment, Mapping, Slot, Source};
+use crate::openapi::{self, Api};
+use crate::secret::Secret;
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// What a load came to.
+pub struct Loaded {
+    /// The tools.
+    pub catalog: Catalog,
+    /// Every problem of every file.
+    pub report: Report,
+    /// The documents behind the sources, by `(source, Api)`, for `mock`.
+    pub apis: Vec<(String, Arc<Api>)>,
+    /// Every file and URL that was read, for watching.
+    pub files: Vec<String>,
+}
+
+impl Loaded {
+    /// Bytes and estimated tokens of the published tool list.
+    pub fn published_size(&self) -> (usize, usize) {
+        let bytes: usize = self
+            .catalog
+            .tools
+            .values()
+            .map(|tool| {
+                let schema = serde_json::to_vec(tool.input.published.as_ref()).map_or(0, |text| text.len());
+                schema + tool.name.len() + tool.description.len() + 40
+            })
+            .sum();
+        (bytes, hints::estimated_tokens(bytes))
+    }
+}
+
+/// Loads and compiles everything that the inputs name.
+pub async fn load_all(inputs: &Inputs, environment: &dyn Environment) -> Loaded {
+    let mut loader = Loader { inputs, environment, report: Report::default(), apis: Vec::new(), files: Vec::new() };
+    let mut units = Vec::new();
+    let mut named: Vec<String> = Vec::new();
+    for input in &inputs.list {
+        if input.kind == Kind::Mapping
+            && let Some((unit, specs)) = loader.mapping(input).await
+        {
+            named.extend(specs);
+            units.push(unit);
+        }
+    }
+    for input in &inputs.list {
+        if input.kind == Kind::Document && !named.contains(&input.document.location)
+            && let Some(unit) = loader.bare(input, &units).await
+        {
+            units.push(unit);
+        }
+    }
+    let options = Options { base_url: inputs.base_url.clone() };
+    let (catalog, report) = compile(&units, &options, environment);
+    loader.report.merge(report);
+    Loaded { catalog, report: loader.report, apis: loader.apis, files: loader.files }
+}
+
+struct Loader<'a> {
+    inputs: &'a Inputs,
+    environment: &'a dyn Environment,
+    report: Report,
+    apis: Vec<(String, Arc<Api>)>,
+    files: Vec<String>,
+}
+
+impl Loader<'_> {
+    /// A document served without any mapping: a source named after its file.
+    async fn bare(&mut self, input: &Input, units: &[Unit]) -> Option<Unit> {
+        let mut name = source_name(&input.document.location);
+        while units.iter().any(|unit| unit.mapping.sources.contains_key(&name)) {
+            name.push('_');
+        }
+        let api = self.api(&input.document.location, &[], &Source::default(), None).await?;
+        self.apis.push((name.clone(), api.clone()));
+        let mapping = Mapping { version: 1, sources: IndexMap::from_iter([(name.clone(), self.source(Source::default()))]), ..Mapping::default() };
+        Some(Unit { mapping, document: None, apis: IndexMap::from_iter([(name, api)]) })
+    }
+
+    /// A mapping with the documents of its sources. Also returns their locations.
+    async fn mapping(&mut self, input: &Input) -> Option<(Unit, Vec<String>)> {
+        self.files.push(input.document.location.clone());
+        let (mapping, report) = crate::mapping::read(&input.document);
+        self.report.merge(report);
+        let mut mapping = mapping?;
+        let mut apis = IndexMap::new();
+        let mut specs = Vec::new();
+        for (name, source) in &mut mapping.sources {
+            *source = self.source(std::mem::take(source));
+            let Some(spec) = &source.spec else { continue };
+            let pointer = format!("/sources/{}/spec", crate::document::pointer::escape(name));
+            let location = match spec.resolve_public(self.environment) {
+                Ok(text) => relative_to(&input.document.location, &text),
+                Err(error) => {
+                    self.report.push(Diagnostic::error("unresolved-value", error.to_string()).at(input.document.place(&pointer)));
+                    continue;
+                }
+            };
+            let mut overlays = Vec::new();
+            for (index, overlay) in source.overlays.iter().enumerate() {
+                if let Ok(text) = overlay.resolve_public(self.environment) {
+                    let place = format!("/sources/{}/overlays/{index}", crate::document::pointer::escape(name));
+                    overlays.push((relative_to(&input.document.location, &text), place));
+                }
+            }
+            if let Some(api) = self.api(&location, &overlays, source, Some((&input.document, &pointer))).await {
+                self.apis.push((name.clone(), api.clone()));
+                apis.insert(name.clone(), api);
+            }
+            specs.push(location);
+        }
+        Some((Unit { mapping, document: Some(input.document.clone()), apis }, specs))
+    }
+
+    /// The source with what the command line says of it.
+    fn source(&self, mut source: Source) -> Source {
+        if let Some(base_url) = &self.inputs.base_url {
+            source.base_url = Some(Slot(base_url.clone()));
+        }
+        source
+    }
+
+    async fn api(&mut self, location: &str, overlays: &[(String, String)], source: &Source, named_at: Option<(&Document, &str)>) -> Option<Arc<Api>> {
+        let options = LoadOptions { allow_refs: source.allow_refs.clone(), ..LoadOptions::default() };
+        let (set, report) = load::load_set(location, &options).await;
+        self.files.push(location.to_string());
+        let unreadable = set.is_none();
+        self.report.merge(report);
+        let Some(mut set) = set else {
+            if let Some((document, pointer)) = named_at.filter(|_| unreadable) {
+                self.report.push(Diagnostic::error("unreadable-spec", "the source's document can't be read; see the problem above").at(document.place(pointer)));
+            }
+            return None;
+        };
+        self.files.extend(set.documents.iter().skip(1).map(|document| document.location.clone()));
+        for (overlay, pointer) in overlays {
+            set = self.overlaid(set, overlay, named_at.map(|(document, _)| (document, pointer.as_str()))).await;
+        }
+        let (api, report) = openapi::read(&set, &openapi::ReadOptions::default());
+        self.report.merge(report);
+        api.map(Arc::new)
+    }
+
+    async fn overlaid(&mut self, set: DocumentSet, overlay: &str, named_at: Option<(&Document, &str)>) -> DocumentSet {
+        self.files.push(overlay.to_string());
+        let (document, report) = load::load_document(overlay, &LoadOptions::default()).await;
+        self.report.merge(report);
+        let Some((document, root)) = document.zip(set.root().cloned()) else {
+            if let Some((mapping, pointer)) = named_at {
+                self.report.push(Diagnostic::error("unreadable-overlay", "the overlay can't be read; see the problem above").at(mapping.place(pointer)));
+            }
+            return set;
+        };
+        let mut value = root.root.clone();
+        self.report.merge(openapi::overlay::apply(&mut value, &document));
+        set.with_root(Arc::new(root.with_root(value)))
+    }
+}
+
+/// Makes every missing environment variable present: the mock takes any credential.
+pub struct MockEnvironment<'a>(pub &'a dyn Environment);
+
+impl Environment for MockEnvironment<'_> {
+    fn env(&self, name: &str) -> Option<Secret> {
+        self.0.env(name).filter(|value| !value.is_empty()).or_else(|| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_').then(|| Secret::new("mock")))
+    }
+    fn file(&self, path: &str) -> Result<Secret, String> {
+        self.0.file(path)
+    }
+}
+
+/// A path or URL that an input names, relative to the input.
+fn relative_to(base: &str, named: &str) -> String {
+    crate::document::location::resolve(base, named).unwrap_or_else(|| named.to_string())
+}
+
+/// A source's name: the file's, in characters that go into tool names and variables.
+fn source_name(location: &str) -> String {
+    let file = location.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = file.split('.').next().unwrap_or_default();
+    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    let generic = matches!(name.trim_matches('_'), "" | "openapi" | "swagger" | "api" | "index");
+    let folder = location.rsplit(['/', '\\']).nth(1).map(|folder| {
+        folder.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect::<String>().to_ascii_lowercase()
+    });
+    match folder.filter(|folder| generic && !folder.is_empty() && !location.contains("://")) {
+        Some(folder) => folder,
+        None if name.is_empty() => "api".to_string(),
+        None => name,
+    }
+}
+
+/// True if nothing may be served: an author's mistake must not silently change what is exposed.
+pub fn refused(report: &Report) -> bool {
+    report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+}

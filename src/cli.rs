@@ -1,1 +1,104 @@
-//! The command line.
+//! The command line. Only this module prints.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod call;
+mod check;
+mod inspect;
+mod mock;
+mod schema;
+mod serve;
+
+use crate::app::{Inputs, Loaded, load_all};
+use crate::config::environment::ProcessEnvironment;
+use crate::diagnostic::Report;
+use clap::{Args, Parser, Subcommand};
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+/// Puts an existing REST API in front of AI agents: OpenAPI documents and YAML mappings in, MCP tools out.
+#[derive(Debug, Parser)]
+#[command(name = "rest-mcp", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the tools over stdio or HTTP.
+    Serve(serve::Serve),
+    /// Read everything and report every problem: exit 0 fine, 1 problems, 2 nothing usable.
+    Check(check::Check),
+    /// Show each operation: tool or not and why, final URL, arguments, credentials, tokens.
+    Inspect(inspect::Inspect),
+    /// Call one tool, or show the HTTP request that the call would send.
+    Call(call::Call),
+    /// A REST backend that answers from a document's examples and schemas.
+    Mock(mock::Mock),
+    /// Print the JSON Schema of the mapping language or of the settings file.
+    Schema(schema::Schema),
+}
+
+/// The files a command works on.
+#[derive(Debug, Args)]
+struct Files {
+    /// OpenAPI documents and mappings (paths, folders or URLs); default: `mappings/` and `specs/`.
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+    /// Replaces the base URL of every source.
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+}
+
+/// Runs the command line; the exit code is 0 (fine), 1 (problems) or 2 (unusable input or usage).
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: the runtime can't start: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let code = runtime.block_on(async {
+        match cli.command {
+            Command::Serve(command) => command.run().await,
+            Command::Check(command) => command.run().await,
+            Command::Inspect(command) => command.run().await,
+            Command::Call(command) => command.run().await,
+            Command::Mock(command) => command.run().await,
+            Command::Schema(command) => command.run(),
+        }
+    });
+    runtime.shutdown_background();
+    ExitCode::from(code)
+}
+
+/// Reads and compiles; the report holds the problems of reading too.
+async fn load(files: &Files, environment: &ProcessEnvironment) -> (Inputs, Loaded) {
+    let (inputs, mut report) = Inputs::read(&files.files, files.base_url.clone()).await;
+    let mut loaded = load_all(&inputs, environment).await;
+    report.merge(std::mem::take(&mut loaded.report));
+    loaded.report = report;
+    (inputs, loaded)
+}
+
+/// Problems on stderr, worst included; notes only where asked.
+fn show(report: &Report, notes: bool) {
+    let colour = std::io::stderr().is_terminal();
+    let mut text = String::new();
+    for diagnostic in &report.diagnostics {
+        if notes || diagnostic.severity > crate::diagnostic::Severity::Note {
+            text.push_str(&diagnostic.render(colour));
+            text.push('\n');
+        }
+    }
+    eprint!("{text}");
+}
+
+/// Writes to stdout; a closed pipe is no failure.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

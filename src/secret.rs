@@ -17,6 +17,11 @@ impl Secret {
         Secret(value.into())
     }
 
+    /// True for the empty text, which is no credential.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The value itself: only for the wire and for comparing.
     pub fn expose(&self) -> &str {
         &self.0
