@@ -237,10 +237,10 @@ impl<'a> Reader<'a> {
     }
 
     fn map_elsewhere(&mut self, at: &mut At, reference: &str) -> Option<Value> {
-        let target = match self.references.resolve(at.document, reference) {
+        let target = match self.references.resolve(at.document, &at.pointer, reference) {
             Ok(target) => target,
             Err(why) => {
-                self.warn(at, "unresolved-ref", format!("`$ref` {reference}: {why}"));
+                self.warn(at, "unresolved-ref", why.to_string());
                 return None;
             }
         };
@@ -310,7 +310,14 @@ impl<'a> Reader<'a> {
         match self.definition(at, reference) {
             Ok(id) => self.refer(at, id),
             Err(why) => {
-                self.warn(at, "unresolved-ref", format!("`$ref` {reference}: {why}; anything is accepted here"));
+                self.findings.add(Finding {
+                    code: "unresolved-ref",
+                    severity: Severity::Warning,
+                    message: format!("{}; anything is accepted here", why.message),
+                    fix: why.fix,
+                    document: at.document,
+                    pointer: crate::document::pointer::join(&at.pointer, "$ref"),
+                });
                 None
             }
         }
@@ -328,11 +335,12 @@ impl<'a> Reader<'a> {
     fn dynamic_reference(&mut self, at: &mut At, value: &Value) -> Option<String> {
         let reference = value.as_str()?;
         let target = match reference {
-            "#" => self.references.resolve(at.document, &format!("#{}", at.root)).ok(),
-            _ => {
-                let anchor = reference.strip_prefix('#').and_then(|it| self.references.anchor(at.document, it));
-                anchor.or_else(|| self.references.resolve(at.document, reference).ok())
-            }
+            "#" => self.set.documents.get(at.document).and_then(|it| it.get(&at.root)).map(|value| Node {
+                document: at.document,
+                pointer: at.root.clone(),
+                value,
+            }),
+            _ => self.references.resolve(at.document, &at.pointer, reference).ok(),
         };
         let Some(target) = target else {
             self.warn(at, "unresolved-ref", format!("dynamic reference {reference} points nowhere; anything is accepted here"));

@@ -1,5 +1,6 @@
 //! A value of a document together with where it stands.
 
+use crate::document::pointer::escape;
 use serde_json::Value;
 
 /// A value in one of the documents of a set.
@@ -16,18 +17,7 @@ pub(super) struct Node<'a> {
 /// Appends one reference token to a JSON pointer (RFC 6901 §3).
 pub(super) fn push_token(pointer: &mut String, token: &str) {
     pointer.push('/');
-    for character in token.chars() {
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            other => pointer.push(other),
-        }
-    }
-}
-
-/// One token of a JSON pointer, unescaped.
-pub(super) fn unescape_token(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
+    pointer.push_str(&escape(token));
 }
 
 impl<'a> Node<'a> {

@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
 
     /// 3.2 lets a requirement name a scheme by reference; any other unknown name is a mistake.
     fn unknown_scheme(&mut self, name: &str, node: &Node<'a>) {
-        let found = if name.contains(['/', '#']) { self.references.resolve(node.document, name).ok() } else { None };
+        let found = if name.contains(['/', '#']) { self.references.resolve(node.document, &node.pointer, name).ok() } else { None };
         let scheme = match found {
             Some(target) => self.security_scheme(name, &target),
             None => {

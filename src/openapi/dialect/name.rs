@@ -1,6 +1,6 @@
 //! Names of definitions: what the author called the schema, made legal.
 
-use crate::openapi::node::unescape_token;
+use crate::document::pointer;
 
 /// Longest name.
 const LONGEST: usize = 100;
@@ -15,13 +15,13 @@ pub(super) fn legal(name: &str) -> String {
     if legal.is_empty() { "Schema".to_owned() } else { legal }
 }
 
-/// A name for the schema at `pointer`.
-pub(super) fn propose(pointer: &str) -> String {
-    let tokens: Vec<String> = pointer.split('/').skip(1).map(unescape_token).collect();
-    let telling: Vec<&String> = tokens.iter().filter(|it| !is_structure(it)).collect();
+/// A name for the schema at the JSON pointer `at`.
+pub(super) fn propose(at: &str) -> String {
+    let tokens = pointer::parse(at).unwrap_or_default();
+    let telling: Vec<&str> = tokens.iter().map(|it| it.as_ref()).filter(|it| !is_structure(it)).collect();
     let name = match telling.as_slice() {
         [] => "Schema".to_owned(),
-        [one] => (*one).clone(),
+        [one] => (*one).to_owned(),
         [.., first, last] => format!("{first}_{last}"),
     };
     legal(name.trim_matches('/'))

@@ -1,6 +1,8 @@
 //! The table of definitions: one for every schema that is referred to, converted once.
 
 use super::{At, Reader, cycle, name};
+use crate::document::RefError;
+use crate::openapi::finding::Finding;
 use crate::openapi::node::Node;
 use crate::schema::keyword::each_reference;
 use crate::schema::{Definition, DefinitionId, Definitions, Schema};
@@ -28,6 +30,19 @@ struct Entry<'a> {
     name: String,
     node: Node<'a>,
     json: Option<Value>,
+}
+
+/// Why a schema's reference has no definition.
+#[derive(Debug)]
+pub(super) struct Unresolved {
+    pub message: String,
+    pub fix: Option<String>,
+}
+
+impl From<&RefError> for Unresolved {
+    fn from(why: &RefError) -> Self {
+        Unresolved { message: why.to_string(), fix: why.fix() }
+    }
 }
 
 impl<'a> Table<'a> {
@@ -87,50 +102,39 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn has_ids(&self, document: usize) -> bool {
+        let documents = &self.set.documents;
+        *self.ids.get_or_init(|| documents.iter().map(|it| it.source.text.contains("$id")).collect::<Vec<_>>())
+            .get(document)
+            .unwrap_or(&true)
+    }
+
     /// The definition that `reference`, written at `at`, means.
-    pub(super) fn definition(&mut self, at: &At, reference: &str) -> Result<DefinitionId, String> {
+    pub(super) fn definition(&mut self, at: &At, reference: &str) -> Result<DefinitionId, Unresolved> {
         let known = self.table.by_reference.get(&at.document).and_then(|it| it.get(reference));
         if let Some(&id) = known {
             return Ok(id);
         }
-        let (node, local) = self.target(at, reference)?;
+        let node = self.references.resolve(at.document, &at.pointer, reference).map_err(|why| Unresolved::from(&why))?;
         let id = self.table.id_of(self.end_of_chain(node)?);
-        if !local {
+        // With an `$id` about, the meaning depends on where the reference stands.
+        if !self.has_ids(at.document) {
             self.table.by_reference.entry(at.document).or_default().insert(reference.to_owned(), id);
         }
         Ok(id)
     }
 
-    /// The node that `reference` points to, and whether that depends on where it is written: inside
-    /// a schema with an `$id`, `#…` is relative to that schema (JSON Schema Core §8.2.1).
-    fn target(&self, at: &At, reference: &str) -> Result<(Node<'a>, bool), String> {
-        if let Some(fragment) = reference.strip_prefix('#')
-            && let Some(resource) = self.references.resource(at.document, &at.pointer)
-        {
-            let inside = match fragment {
-                "" => Some(resource),
-                _ => self.references.resolve(at.document, &format!("#{}{fragment}", resource.pointer)).ok(),
-            };
-            if let Some(node) = inside {
-                return Ok((node, true));
-            }
-            return self.references.resolve(at.document, reference).map(|node| (node, true));
-        }
-        self.references.resolve(at.document, reference).map(|node| (node, false))
-    }
-
     /// Follows schemas that are nothing but a `$ref`.
-    fn end_of_chain(&self, node: Node<'a>) -> Result<Node<'a>, String> {
+    fn end_of_chain(&self, node: Node<'a>) -> Result<Node<'a>, Unresolved> {
         let mut now = node;
         let mut seen: Vec<(usize, String)> = Vec::new();
         while let (Some(reference), Some(1)) = (now.reference(), now.value.as_object().map(|it| it.len())) {
             let here = (now.document, now.pointer.clone());
             if seen.contains(&here) || seen.len() >= CHAIN {
-                return Err("the reference leads back to itself".to_owned());
+                return Err(Unresolved { message: format!("`$ref` {reference} leads back to itself"), fix: None });
             }
             seen.push(here);
-            let at = At::new(&now);
-            now = self.target(&at, reference)?.0;
+            now = self.references.resolve(now.document, &now.pointer, reference).map_err(|why| Unresolved::from(&why))?;
         }
         Ok(now)
     }
@@ -153,7 +157,7 @@ impl<'a> Reader<'a> {
         let (list, broken) = cycle::break_cycles(list, &mut names);
         for id in broken {
             if let Some(node) = nodes.get(id) {
-                self.findings.add(crate::openapi::finding::Finding::note(
+                self.findings.add(Finding::note(
                     "circular-schema",
                     node,
                     "the schema applies itself to the same value; the circle is cut where it adds nothing",
