@@ -11,6 +11,7 @@ mod backend;
 mod body;
 mod client;
 mod fault;
+pub mod fetch;
 pub mod limits;
 pub mod policy;
 mod redirect;
