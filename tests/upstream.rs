@@ -1,1 +1,8 @@
-//! Tests of upstream.
+//! Faults of an API against real sockets: each gives a true answer, the counts show what was sent again.
+
+mod auth;
+mod bodies;
+mod faults;
+mod redirects;
+mod server;
+mod tls;

@@ -1,0 +1,147 @@
+//! Credentials of a call, the ones included that must be fetched first. Fails closed: a credential
+//! that can't be had stops the call.
+
+mod token;
+
+pub use token::Tokens;
+
+use super::Upstream;
+use crate::access::Caller;
+use crate::catalog::{CredentialPlan, CredentialValue, Placement};
+use crate::response::NoAnswer;
+use crate::secret::Secret;
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// A credential and where it goes on the wire.
+#[derive(Debug, Clone)]
+pub struct ResolvedCredential {
+    /// Name of the security scheme, or the author's own.
+    pub name: String,
+    /// Where it goes.
+    pub placement: Placement,
+    /// The value; the user name for [`Placement::Basic`] where `second` is set; empty for
+    /// [`Placement::ClientCertificate`].
+    pub secret: Secret,
+    /// The password for [`Placement::Basic`].
+    pub second: Option<Secret>,
+    /// Where it was fetched; told again by [`Upstream::rejected`].
+    fetched: Option<Arc<token::Entry>>,
+}
+
+/// Why a call has no credentials.
+#[derive(Debug, Clone)]
+pub enum NoCredential {
+    /// Nothing is configured for these schemes (of the alternative that lacks least).
+    Missing {
+        /// Scheme names.
+        names: Vec<String>,
+    },
+    /// A configured one could not be fetched.
+    Failed(NoAnswer),
+}
+
+/// Credentials of one tenant for one source, by scheme name: they replace the source's.
+pub type TenantCredentials = IndexMap<String, CredentialValue>;
+
+impl Upstream {
+    /// Finds the credentials for the first alternative in `wanted` (OR of AND of scheme names) that
+    /// is configured. An empty alternative means that none is needed: taken where no other one is
+    /// configured. An empty `wanted` asks for nothing.
+    ///
+    /// # Errors
+    /// [`NoCredential::Missing`] where no alternative is configured, [`NoCredential::Failed`] where
+    /// one could not be fetched: never a call without a credential that was asked for.
+    pub async fn credentials(
+        &self,
+        source: usize,
+        wanted: &[Vec<String>],
+        caller: &Caller,
+        tenant: Option<&TenantCredentials>,
+    ) -> Result<Vec<ResolvedCredential>, NoCredential> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some(plan) = self.plans.get(source) else {
+            return Err(NoCredential::Failed(NoAnswer::Forbidden(format!("no source number {source}"))));
+        };
+        let value = |name: &str| -> Option<(&CredentialPlan, Option<&CredentialValue>)> {
+            let credential = plan.credentials.get(name)?;
+            let value = tenant.and_then(|tenant| tenant.get(name)).or(credential.value.as_ref());
+            Some((credential, value))
+        };
+        let usable = |name: &String| match value(name) {
+            Some((_, Some(CredentialValue::Exchange(_)))) => caller.token.is_some(),
+            Some((_, Some(CredentialValue::Forward(header)))) => caller.headers.contains_key(header.as_str()),
+            Some((_, Some(_))) => true,
+            // The certificate is part of the source's TLS settings.
+            Some((credential, None)) => credential.placement == Placement::ClientCertificate && plan.tls.cert.is_some(),
+            None => false,
+        };
+        let chosen = wanted.iter().find(|names| !names.is_empty() && names.iter().all(usable));
+        let Some(names) = chosen else {
+            if wanted.iter().any(Vec::is_empty) {
+                return Ok(Vec::new());
+            }
+            let missing = |names: &Vec<String>| names.iter().filter(|name| !usable(name)).cloned().collect::<Vec<_>>();
+            let names = wanted.iter().map(missing).min_by_key(Vec::len).unwrap_or_default();
+            return Err(NoCredential::Missing { names });
+        };
+        let mut resolved = Vec::with_capacity(names.len());
+        for name in names {
+            let Some((credential, value)) = value(name) else { continue };
+            let (secret, second, fetched) = match value {
+                None => (Secret::new(""), None, None),
+                Some(CredentialValue::Static(secret)) => (secret.clone(), None, None),
+                Some(CredentialValue::UserPassword(user, password)) => (user.clone(), Some(password.clone()), None),
+                Some(CredentialValue::Forward(header)) => {
+                    let value = caller.headers.get(header.as_str()).map(String::as_str).unwrap_or_default();
+                    (Secret::new(forwarded(value, &credential.placement)), None, None)
+                }
+                Some(CredentialValue::ClientCredentials(grant)) => {
+                    let (secret, entry) = self.tokens.client_credentials(name, grant, &plan.tls).await?;
+                    (secret, None, Some(entry))
+                }
+                Some(CredentialValue::Exchange(exchange)) => {
+                    let Some(token) = &caller.token else {
+                        return Err(NoCredential::Missing { names: vec![name.clone()] });
+                    };
+                    let (secret, entry) = self.tokens.exchange(name, exchange, token, &plan.tls).await?;
+                    (secret, None, Some(entry))
+                }
+            };
+            let placement = credential.placement.clone();
+            resolved.push(ResolvedCredential { name: name.clone(), placement, secret, second, fetched });
+        }
+        Ok(resolved)
+    }
+
+    /// The API answered 401 to these. True if one of them was fetched and can be fetched anew: the
+    /// call is then worth one more try with fresh credentials. Each token is given up like this at
+    /// most once in ten seconds, so that an API which always says 401 does not become a storm of
+    /// token requests.
+    pub fn rejected(&self, credentials: &[ResolvedCredential]) -> bool {
+        let mut any = false;
+        for credential in credentials {
+            if let Some(entry) = &credential.fetched {
+                any |= entry.give_up(&credential.secret);
+            }
+        }
+        any
+    }
+}
+
+/// A forwarded `Authorization` header placed as bearer loses its scheme, which the placement adds.
+fn forwarded(value: &str, placement: &Placement) -> String {
+    let bare = match (placement, value.split_once(' ')) {
+        (Placement::Bearer, Some((scheme, rest))) if scheme.eq_ignore_ascii_case("bearer") => rest.trim_start(),
+        _ => value,
+    };
+    bare.to_owned()
+}
+
+impl From<NoAnswer> for NoCredential {
+    fn from(error: NoAnswer) -> Self {
+        NoCredential::Failed(error)
+    }
+}

@@ -1,0 +1,322 @@
+//! One upstream API: its clients, its limits, and one call with its redirects and repeats.
+
+use super::fault::{self, Fault};
+use super::limits::{Breaker, Budget, Pass, Rate};
+use super::redirect::{self, Hop};
+use super::{SendOptions, Upstream, address, body, client, kind, retry};
+use crate::catalog::SourcePlan;
+use crate::mapping::{Limits, Redirects, Tls};
+use crate::request::Request;
+use crate::response::{NoAnswer, TimeoutKind};
+use crate::telemetry::SourceMeters;
+use bytes::Bytes;
+use http::Method;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use url::Url;
+
+/// One upstream API.
+pub(super) struct Backend {
+    pub(super) identity: Identity,
+    origin: Option<Url>,
+    pub(super) limits: Limits,
+    /// For the configured origin, which may be internal.
+    trusted: reqwest::Client,
+    /// For everything else.
+    other: reqwest::Client,
+    pub(super) permits: Arc<Semaphore>,
+    rate: Option<Rate>,
+    pub(super) breaker: Option<Breaker>,
+    budget: Budget,
+    meters: SourceMeters,
+}
+
+impl std::fmt::Debug for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Backend").field("name", &self.identity.name).finish_non_exhaustive()
+    }
+}
+
+/// What makes a backend another one: a reload keeps pool, breaker and rates where it is equal.
+#[derive(PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) name: String,
+    base_url: String,
+    tls: Tls,
+    files: [u8; 32],
+    limits: String,
+}
+
+/// An answer, whole or with its body still to come.
+pub(super) struct Answer {
+    pub(super) status: http::StatusCode,
+    pub(super) headers: http::HeaderMap,
+    pub(super) body: Bytes,
+    pub(super) truncated: bool,
+    pub(super) rest: Option<reqwest::Response>,
+}
+
+impl Backend {
+    pub(super) fn new(source: &SourcePlan, before: Option<&Upstream>) -> Result<Arc<Backend>, Vec<String>> {
+        let limits = &source.limits;
+        let files = client::TlsFiles::read(&source.tls)?;
+        let identity = Identity {
+            name: source.name.clone(),
+            base_url: source.base_url.clone(),
+            tls: source.tls.clone(),
+            files: files.fingerprint,
+            limits: format!("{limits:?}"),
+        };
+        if let Some(same) = before.and_then(|before| before.backends.iter().find(|old| old.identity == identity)) {
+            return Ok(same.clone());
+        }
+        let mut problems = Vec::new();
+        let origin = Url::parse(&source.base_url).ok();
+        if limits.concurrency == 0 || limits.concurrency > Semaphore::MAX_PERMITS {
+            problems.push("limits.concurrency: must be at least 1".to_owned());
+        }
+        let rate = limits.rate.as_deref().map(Rate::parse).transpose().unwrap_or_else(|problem| {
+            problems.push(format!("limits.rate: {problem}"));
+            None
+        });
+        let plain = origin.as_ref().is_some_and(|url| url.scheme() == "http") && limits.redirects != Redirects::Any;
+        let tls = match client::tls_config(&source.tls, files, !plain) {
+            Ok(tls) => tls,
+            Err(found) => {
+                problems.extend(found);
+                return Err(problems);
+            }
+        };
+        let everywhere = limits.allow_private == Some(true);
+        let nowhere = limits.allow_private == Some(false);
+        let trusted = client::client(tls.clone(), limits, nowhere);
+        let other = client::client(tls, limits, !everywhere);
+        let (trusted, other) = match (trusted, other) {
+            (Ok(trusted), Ok(other)) if problems.is_empty() => (trusted, other),
+            (trusted, other) => {
+                problems.extend(trusted.err());
+                problems.extend(other.err().filter(|text| !problems.contains(text)));
+                return Err(problems);
+            }
+        };
+        Ok(Arc::new(Backend {
+            origin,
+            trusted,
+            other,
+            permits: Arc::new(Semaphore::new(limits.concurrency)),
+            rate,
+            breaker: limits.breaker.as_ref().map(Breaker::new),
+            budget: Budget::new(),
+            meters: SourceMeters::new(&source.name),
+            limits: limits.clone(),
+            identity,
+        }))
+    }
+
+    pub(super) fn enter(&self) -> Result<Option<Pass<'_>>, NoAnswer> {
+        match &self.breaker {
+            None => Ok(None),
+            Some(breaker) => breaker.enter().map(Some).map_err(|left| {
+                self.meters.failed("circuit_open");
+                NoAnswer::CircuitOpen(left)
+            }),
+        }
+    }
+
+    /// Tells breaker and meters how a call ended.
+    pub(super) fn finish(&self, pass: Option<Pass<'_>>, result: Result<u16, &NoAnswer>, elapsed: Duration) {
+        let good = match result {
+            Ok(status) => {
+                self.meters.answered(status, elapsed);
+                Some(!(502..=504).contains(&status))
+            }
+            Err(error) => {
+                self.meters.failed(kind(error));
+                match error {
+                    NoAnswer::Cancelled | NoAnswer::Busy(_) | NoAnswer::Forbidden(_) | NoAnswer::Credential(_) => None,
+                    _ => Some(false),
+                }
+            }
+        };
+        if let (Some(pass), Some(good)) = (pass, good) {
+            pass.done(good);
+        }
+        if let Some(breaker) = &self.breaker {
+            self.meters.breaker(breaker.state());
+        }
+    }
+
+    /// The longest time a call waits for its turn.
+    fn patience(deadline: Instant) -> Duration {
+        (deadline.saturating_duration_since(Instant::now()) / 4).min(Duration::from_secs(1))
+    }
+
+    pub(super) async fn take_rate(&self, deadline: Instant) -> Result<(), NoAnswer> {
+        let Some(rate) = &self.rate else { return Ok(()) };
+        let until = Instant::now() + Self::patience(deadline);
+        while let Err(wait) = rate.check() {
+            if Instant::now() + wait > until {
+                return Err(NoAnswer::Busy(wait));
+            }
+            tokio::time::sleep(wait).await;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn queue<P>(
+        &self,
+        deadline: Instant,
+        turn: impl Future<Output = Result<P, tokio::sync::AcquireError>>,
+    ) -> Result<P, NoAnswer> {
+        match tokio::time::timeout(Self::patience(deadline), turn).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(NoAnswer::Busy(Duration::from_secs(1))),
+        }
+    }
+
+    /// Sends, follows redirects, repeats.
+    pub(super) async fn run(
+        &self,
+        request: Request,
+        options: &SendOptions,
+        deadline: Instant,
+        whole: bool,
+    ) -> Result<Answer, NoAnswer> {
+        self.budget.call();
+        let mut hop = first_hop(request, options)?;
+        let mut redirects = 0;
+        let mut repeats = 0;
+        loop {
+            let (fault, pause) = match self.exchange(&hop, deadline).await {
+                Ok(response) => {
+                    let (status, headers) = (response.status(), response.headers());
+                    if redirect::asked(status, headers, self.limits.redirects) {
+                        redirects += 1;
+                        if redirects > redirect::MOST {
+                            return Err(NoAnswer::Forbidden("too many redirects".to_owned()));
+                        }
+                        redirect::follow(&mut hop, status, headers, self.limits.redirects)?;
+                        body::drain(response).await;
+                        continue;
+                    }
+                    let pause = retry::after_status(status, headers, hop.idempotent, repeats, SystemTime::now());
+                    match pause.filter(|pause| self.may_repeat(repeats, *pause, deadline)) {
+                        Some(pause) => {
+                            body::drain(response).await;
+                            (None, pause)
+                        }
+                        None => match self.answer(&hop.method, response, whole).await {
+                            Ok(answer) => return Ok(answer),
+                            Err(fault) => (Some(fault), retry::pause(repeats)),
+                        },
+                    }
+                }
+                Err(fault) => (Some(fault), retry::pause(repeats)),
+            };
+            if let Some(fault) = fault {
+                let again = retry::after_fault(fault.reached, hop.idempotent);
+                if !again || !self.may_repeat(repeats, pause, deadline) {
+                    return Err(fault.answer);
+                }
+                tracing::debug!(source = %self.identity.name, reason = ?fault.answer, "repeating a request");
+            }
+            self.meters.repeated();
+            repeats += 1;
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    fn may_repeat(&self, repeats: u32, pause: Duration, deadline: Instant) -> bool {
+        repeats < self.limits.retries && Instant::now() + pause < deadline && self.budget.retry()
+    }
+
+    /// One request on the wire and the head of its answer.
+    async fn exchange(&self, hop: &Hop, deadline: Instant) -> Result<reqwest::Response, Fault> {
+        let client = self.client_for(&hop.url)?;
+        let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
+        *request.headers_mut() = hop.headers.clone();
+        *request.body_mut() = hop.body.clone().map(reqwest::Body::from);
+        let sent = client.execute(request);
+        let result = match self.limits.first_byte_timeout.map(|limit| limit.0) {
+            Some(limit) if Instant::now() + limit < deadline => match tokio::time::timeout(limit, sent).await {
+                Ok(result) => result,
+                Err(_) => return Err(Fault::hopeless(NoAnswer::Timeout(TimeoutKind::FirstByte, limit))),
+            },
+            _ => sent.await,
+        };
+        result.map_err(|error| fault::of_head(error, self.limits.connect_timeout.0))
+    }
+
+    /// The client that may talk to this URL.
+    fn client_for(&self, url: &Url) -> Result<&reqwest::Client, Fault> {
+        let trusted = self.origin.as_ref().is_some_and(|origin| redirect::same_origin(origin, url));
+        let internal_allowed = match self.limits.allow_private {
+            Some(allowed) => allowed,
+            None => trusted,
+        };
+        if !internal_allowed && let Some(address) = address::internal_literal(url) {
+            let refused = address::Refused(address.to_string());
+            return Err(Fault::hopeless(NoAnswer::Forbidden(refused.to_string())));
+        }
+        Ok(if trusted { &self.trusted } else { &self.other })
+    }
+
+    async fn answer(&self, method: &Method, mut response: reqwest::Response, whole: bool) -> Result<Answer, Fault> {
+        let status = response.status();
+        let mut headers = std::mem::take(response.headers_mut());
+        let mut answer =
+            Answer { status, headers: http::HeaderMap::new(), body: Bytes::new(), truncated: false, rest: None };
+        if body::is_bodiless(method, status) {
+            headers.remove(http::header::CONTENT_ENCODING);
+        } else {
+            body::check_coding(&mut headers)?;
+            if whole {
+                (answer.body, answer.truncated) = body::read(&mut response, self.limits.max_response.0).await?;
+            }
+        }
+        answer.headers = headers;
+        answer.rest = (!whole).then_some(response);
+        Ok(answer)
+    }
+}
+
+/// The request as its first hop. The URL must come out of the URL parser meaning what went in.
+fn first_hop(request: Request, options: &SendOptions) -> Result<Hop, NoAnswer> {
+    let refuse = |why: &str| NoAnswer::Forbidden(format!("request URL: {why}"));
+    let url = Url::parse(&request.url).map_err(|_| refuse("no URL"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(refuse("no HTTP URL"));
+    }
+    if url.fragment().is_some() {
+        return Err(refuse("a fragment would be cut off"));
+    }
+    if !keeps_path(&request.url, &url) {
+        return Err(refuse("the path or query would be changed on the way"));
+    }
+    let mut headers = request.headers;
+    if let Some(trace) = &options.trace {
+        trace.add_to(&mut headers);
+    }
+    Ok(Hop { method: request.method, url, headers, body: request.body, idempotent: options.idempotent })
+}
+
+/// True if parsing changed at most the escaping of path and query, never their structure (dot
+/// segments, backslashes, control characters).
+fn keeps_path(text: &str, url: &Url) -> bool {
+    let Some((_, rest)) = text.split_once("://") else { return false };
+    let tail = rest.find(['/', '?', '#', '\\']).and_then(|start| rest.get(start..)).unwrap_or("");
+    let (path, query) = match tail.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (tail, None),
+    };
+    let path = if path.is_empty() { "/" } else { path };
+    same_text(path, url.path()) && same_text(query.unwrap_or(""), url.query().unwrap_or(""))
+}
+
+/// True if two texts are equal up to needless escaping.
+fn same_text(meant: &str, sent: &str) -> bool {
+    let decode = |text: &str| percent_encoding::percent_decode_str(text).collect::<Vec<u8>>();
+    meant == sent || (decode(meant) == decode(sent) && meant.matches('/').count() == sent.matches('/').count())
+}

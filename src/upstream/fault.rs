@@ -1,0 +1,130 @@
+//! What went wrong, read from the client's error chain.
+
+use super::address::Refused;
+use crate::response::{NoAnswer, TimeoutKind};
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+/// A failed exchange.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) answer: NoAnswer,
+    /// How far the request can have got.
+    pub(super) reached: Reached,
+}
+
+/// How far a failed request can have got: decides whether it may be sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// Sending it again can't help.
+    Hopeless,
+    /// Nothing was sent: any method may be repeated.
+    Nowhere,
+    /// It may have been acted upon: only idempotent methods (RFC 9110 §9.2.2).
+    Perhaps,
+}
+
+impl Fault {
+    pub(super) fn hopeless(answer: NoAnswer) -> Fault {
+        Fault { answer, reached: Reached::Hopeless }
+    }
+}
+
+/// The errors of a chain, the ones that `std::io::Error` wraps included (its `source` skips them).
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let mut next = Some(error);
+    std::iter::from_fn(move || {
+        let current = next?;
+        next = match current.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(inner) => Some(inner as &(dyn Error + 'static)),
+            None => current.source(),
+        };
+        Some(current)
+    })
+    .take(32)
+}
+
+fn text(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    for one in chain(error) {
+        let one = one.to_string();
+        if text.ends_with(&one) {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push_str(": ");
+        }
+        text.push_str(&one);
+    }
+    text
+}
+
+/// Sorts an error of sending or of waiting for the head.
+pub(super) fn of_head(error: reqwest::Error, connect_limit: Duration) -> Fault {
+    let error = error.without_url();
+    let detail = text(&error);
+    if let Some(refused) = chain(&error).find_map(|one| one.downcast_ref::<Refused>()) {
+        return Fault::hopeless(NoAnswer::Forbidden(refused.to_string()));
+    }
+    if let Some(tls) = chain(&error).find_map(|one| one.downcast_ref::<rustls::Error>()) {
+        let reached = match tls {
+            rustls::Error::InvalidCertificate(_)
+            | rustls::Error::AlertReceived(_)
+            | rustls::Error::NoCertificatesPresented
+            | rustls::Error::PeerIncompatible(_)
+            | rustls::Error::UnsupportedNameType => Reached::Hopeless,
+            _ if error.is_connect() => Reached::Nowhere,
+            _ => Reached::Perhaps,
+        };
+        return Fault { answer: NoAnswer::Tls(detail), reached };
+    }
+    if error.is_dns() {
+        return Fault { answer: NoAnswer::Dns(detail), reached: Reached::Nowhere };
+    }
+    if error.is_connect() {
+        let answer = match error.is_timeout() {
+            true => NoAnswer::Timeout(TimeoutKind::Connect, connect_limit),
+            // A TLS server that hangs up or answers in plain text during the handshake.
+            false if detail.contains("tls handshake") => NoAnswer::Tls(detail),
+            false => NoAnswer::Connect(detail),
+        };
+        return Fault { answer, reached: Reached::Nowhere };
+    }
+    if error.is_builder() {
+        return Fault::hopeless(NoAnswer::Forbidden(detail));
+    }
+    let canceled = chain(&error).filter_map(|one| one.downcast_ref::<hyper::Error>()).any(|one| one.is_canceled());
+    if chain(&error).filter_map(|one| one.downcast_ref::<hyper::Error>()).any(hyper::Error::is_parse) {
+        return Fault { answer: NoAnswer::Body(detail), reached: Reached::Hopeless };
+    }
+    Fault { answer: NoAnswer::Broken(detail), reached: if canceled { Reached::Nowhere } else { Reached::Perhaps } }
+}
+
+/// Sorts an error met while reading the body.
+pub(super) fn of_body(error: reqwest::Error) -> Fault {
+    let error = error.without_url();
+    let detail = text(&error);
+    let from_connection = |one: &(dyn Error + 'static)| {
+        one.downcast_ref::<io::Error>().is_some_and(|io| {
+            matches!(
+                io.kind(),
+                io::ErrorKind::ConnectionReset
+                    | io::ErrorKind::ConnectionAborted
+                    | io::ErrorKind::BrokenPipe
+                    | io::ErrorKind::NotConnected
+            )
+        })
+    };
+    if chain(&error).any(from_connection) {
+        return Fault { answer: NoAnswer::Broken(detail), reached: Reached::Perhaps };
+    }
+    // The connection ended before the announced length: a fault of framing, not of the coding.
+    let cut = chain(&error).any(|one| match one.downcast_ref::<hyper::Error>() {
+        Some(hyper) => hyper.is_incomplete_message() || hyper.is_closed() || hyper.is_canceled(),
+        None => false,
+    });
+    let reached =
+        if cut || chain(&error).any(|one| one.is::<hyper::Error>()) { Reached::Perhaps } else { Reached::Hopeless };
+    Fault { answer: NoAnswer::Body(detail), reached }
+}
