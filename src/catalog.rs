@@ -406,10 +406,10 @@ impl Prompt {
         };
         let mut messages = Vec::new();
         for (index, message) in rules.messages.iter().enumerate() {
-            let role = message.role.as_ref().map_or("user", |role| role.0.as_str());
-            if !matches!(role, "user" | "assistant") {
-                return Err((index, format!("`{role}` is no role: use `user` or `assistant`")));
-            }
+            let role = match message.role {
+                crate::mapping::Role::User => "user",
+                crate::mapping::Role::Assistant => "assistant",
+            };
             let body = match (&message.text, &message.resource, &message.resource_text, &message.image) {
                 (Some(text), None, None, None) => PromptBody::Text(compile(index, text)?),
                 (None, Some(uri), None, None) => PromptBody::Resource(compile(index, uri)?),

@@ -46,6 +46,7 @@ impl ToolEdits {
             annotations: both(&self.annotations, &with.annotations, AnnotationEdits::over),
             icons: later(&self.icons, &with.icons),
             args: merged(&self.args, &with.args, ArgumentEdits::over),
+            extra: merged(&self.extra, &with.extra, |_, later| later.clone()),
             body: later(&self.body, &with.body),
             media_type: later(&self.media_type, &with.media_type),
             result: both(&self.result, &with.result, ResultRules::over),

@@ -117,6 +117,8 @@ pub struct StreamLog {
 pub struct Ask {
     /// What is asked.
     pub kind: AskKind,
+    /// Left out where the client can't ask such a thing.
+    pub optional: bool,
     /// Text for the person (`elicit`) or the model (`sample`); a Handlebars template over the arguments.
     pub message: Option<String>,
     /// Form (`elicit`): a flat object schema.

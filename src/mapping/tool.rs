@@ -48,6 +48,9 @@ pub struct ToolEdits {
     pub icons: Option<Vec<Json>>,
     /// Argument edits, by parameter name or dotted path (`body.note`).
     pub args: IndexMap<String, ArgumentEdits>,
+    /// Arguments of your own that the request does not send, by name: for templates, `confirm` and `ask`.
+    #[schemars(with = "IndexMap<String, super::schema::ObjectSchema>")]
+    pub extra: IndexMap<String, Json>,
     /// Whether an object body is spread over the arguments.
     pub body: Option<BodyStyle>,
     /// Media type of the body, where several are declared.

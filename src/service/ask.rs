@@ -86,6 +86,14 @@ impl Asking<'_> {
             }
         }
         for (key, ask) in self.asks {
+            let able = match ask.kind {
+                AskKind::Elicit => self.context.client.elicitation,
+                AskKind::Sample => self.context.client.sampling,
+                AskKind::Roots => self.context.client.roots,
+            };
+            if ask.optional && !able {
+                continue;
+            }
             if ask.unless.as_ref().is_some_and(|name| arguments.contains_key(name)) {
                 continue;
             }

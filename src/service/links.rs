@@ -58,7 +58,7 @@ impl Links {
 }
 
 impl LinkMaker for Maker<'_> {
-    fn link(&self, body: &Bytes, mime_type: Option<&str>) -> Option<String> {
+    fn link(&self, body: &Bytes, mime_type: &str) -> Option<String> {
         if body.len() > MOST_BYTES {
             return None;
         }
@@ -76,7 +76,7 @@ impl LinkMaker for Maker<'_> {
             uri: uri.clone(),
             owner: self.owner.clone(),
             until: now.checked_add(LIFETIME)?,
-            mime_type: mime_type.map(str::to_string),
+            mime_type: Some(mime_type.to_string()),
             body: body.clone(),
         });
         Some(uri)

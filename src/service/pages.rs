@@ -4,7 +4,7 @@ use super::request::Sent;
 use super::run::{Service, State};
 use super::Context;
 use crate::catalog::{Arguments, RequestAction, Tool};
-use crate::content::{self, Content, failure};
+use crate::content::{Block, Content};
 use crate::mapping::{PageStyle, Paginate};
 use crate::response::Response;
 use bytes::Bytes;
@@ -38,13 +38,13 @@ impl Service {
                 None => self.send(state, context, action, &asked).await,
                 Some(url) => match self.built(state, context, action, &asked).await {
                     Err(content) => Sent::Failed(content),
-                    Ok(mut request) => match same_origin(&request.url, &url) {
+                    Ok((mut request, _)) => match same_origin(&request.url, &url) {
                         Some(url) => {
                             request.url = url;
                             request.secret_in_url.clear();
                             self.dispatch(state, context, action, request).await
                         }
-                        None => Sent::Failed(failure::text("The next page lies on another server; it was not fetched.".to_string())),
+                        None => Sent::Failed(Content::error("The next page lies on another server; it was not fetched.".to_string())),
                     },
                 },
             };
@@ -96,7 +96,7 @@ impl Service {
                 asked.insert(arg.clone(), value.clone());
             }
         }
-        let Some(last) = last else { return failure::text("No page could be fetched.".to_string()) };
+        let Some(last) = last else { return Content::error("No page could be fetched.".to_string()) };
         let more = next.is_some() || items.len() > most_items;
         items.truncate(most_items);
         let total = items.len();
@@ -107,7 +107,7 @@ impl Service {
                 (Some(arg), Some(value)) if rules.style != PageStyle::Link => format!(" To go on, call again with `{arg}: {value}`."),
                 _ => " Narrow the call to see others.".to_string(),
             };
-            content.blocks.push(content::note(format!("These are the first {total} items; there are more.{how}")));
+            content.blocks.push(Block::text(format!("These are the first {total} items; there are more.{how}")));
             let mut meta = content.meta.take().unwrap_or_default();
             if let Some(next) = next.filter(|_| rules.style != PageStyle::Link) {
                 meta.insert("io.github.rest-mcp/next".to_string(), next);
@@ -144,7 +144,7 @@ fn at<'v>(value: &'v Value, path: Option<&str>) -> Option<&'v Value> {
 
 fn partial(mut failed: Content, items: usize, page: usize) -> Content {
     failed.is_error = true;
-    failed.blocks.push(content::note(format!("Page {page} failed after {items} items had been read.")));
+    failed.blocks.push(Block::text(format!("Page {page} failed after {items} items had been read.")));
     failed
 }
 

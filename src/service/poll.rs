@@ -4,7 +4,7 @@ use super::request::Sent;
 use super::run::{Service, State};
 use super::Context;
 use crate::catalog::{Action, Arguments, RequestAction, Tool};
-use crate::content::{self, Content, failure, jq::Jq};
+use crate::content::{Block, Content, jq::Jq};
 use crate::mapping::Poll;
 use crate::response::Response;
 use serde_json::Value;
@@ -51,7 +51,7 @@ impl Service {
             }
             if started.elapsed() >= at_most {
                 let mut content = self.shaped(tool, action, &response, arguments, context);
-                content.blocks.push(content::note(format!(
+                content.blocks.push(Block::text(format!(
                     "The job was not done after {} seconds; this is its last state.",
                     at_most.as_secs()
                 )));
@@ -60,7 +60,7 @@ impl Service {
             let pause = response.retry_after().unwrap_or(every).min(at_most.saturating_sub(started.elapsed()));
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = context.cancel.cancelled() => return failure::text("Cancelled; the job itself may go on.".to_string()),
+                () = context.cancel.cancelled() => return Content::error("Cancelled; the job itself may go on.".to_string()),
             }
             response = match self.ask_again(state, context, action, rules, &arguments, location.as_deref(), &body).await {
                 Sent::Answer(response) => response,
@@ -87,7 +87,7 @@ impl Service {
                 tool.name == name || tool.operation.as_ref().is_some_and(|operation| operation.operation_id.as_deref() == Some(name))
             });
             let Some(Action::Request(other)) = found.map(|tool| &tool.action) else {
-                return Sent::Failed(failure::text(format!("`poll.location` names `{name}`, which is no operation.")));
+                return Sent::Failed(Content::error(format!("`poll.location` names `{name}`, which is no operation.")));
             };
             // The status operation takes what the call was made with and what the job's answer says.
             let mut given = arguments.clone();
@@ -102,13 +102,13 @@ impl Service {
             if action.method == http::Method::GET {
                 return self.send(state, context, action, arguments).await;
             }
-            return Sent::Failed(failure::text("The job was accepted, but the API did not say where to ask about it.".to_string()));
+            return Sent::Failed(Content::error("The job was accepted, but the API did not say where to ask about it.".to_string()));
         };
         match self.built(state, context, action, arguments).await {
             Err(content) => Sent::Failed(content),
-            Ok(request) => match status_request(&request, location) {
+            Ok((request, _)) => match status_request(&request, location) {
                 Some(request) => self.dispatch(state, context, action, request).await,
-                None => Sent::Failed(failure::text("The job's status lies on another server; it was not asked.".to_string())),
+                None => Sent::Failed(Content::error("The job's status lies on another server; it was not asked.".to_string())),
             },
         }
     }
@@ -131,9 +131,9 @@ impl Service {
         let Some(url) = result else { return self.shaped(tool, action, &response, arguments, context) };
         let sent = match self.built(state, context, action, &arguments).await {
             Err(content) => Sent::Failed(content),
-            Ok(request) => match status_request(&request, url) {
+            Ok((request, _)) => match status_request(&request, url) {
                 Some(request) => self.dispatch(state, context, action, request).await,
-                None => Sent::Failed(failure::text("The job's result lies on another server; it was not fetched.".to_string())),
+                None => Sent::Failed(Content::error("The job's result lies on another server; it was not fetched.".to_string())),
             },
         };
         match sent {

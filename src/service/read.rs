@@ -22,7 +22,7 @@ impl Service {
         let state = self.state.load_full();
         let unknown = || Failure::UnknownResource(uri.to_string());
         let (resource, arguments) = state.catalog.resources.iter().find_map(|resource| Some((resource.clone(), matched(resource, uri)?))).ok_or_else(unknown)?;
-        if !matches!(state.access.decide(&context.caller, &resource.tool).await, Decision::Allow) {
+        if !matches!(state.gate.decide(&context.caller, &resource.tool).await, Decision::Allow) {
             return Err(unknown());
         }
         let call = call::prepare_value(&resource.tool, arguments).map_err(|refusal| Failure::InvalidParams(refusal.text(&resource.name)))?;
@@ -32,7 +32,7 @@ impl Service {
             return Err(if text.starts_with("HTTP 404") || text.starts_with("HTTP 410") { unknown() } else { Failure::Internal(text) });
         }
         let contents = contents(&content, uri, resource.mime_type.as_deref());
-        let ttl_ms = content.meta.as_ref().and_then(|meta| meta.get(crate::content::MAX_AGE)).and_then(Value::as_u64).map(|seconds| seconds.saturating_mul(1000));
+        let ttl_ms = content.meta.as_ref().and_then(|meta| meta.get(crate::content::META_MAX_AGE)).and_then(Value::as_u64).map(|seconds| seconds.saturating_mul(1000));
         Ok(Outcome::Complete(ReadResult { contents, ttl_ms }))
     }
 
@@ -144,7 +144,7 @@ impl Service {
         let state = self.state.load_full();
         let catalog = &state.catalog;
         let Some(tool) = catalog.tools.get(tool).or_else(|| catalog.hidden.get(tool)).cloned() else { return Vec::new() };
-        if !tool.annotations.read_only || !matches!(state.access.decide(&context.caller, &tool).await, Decision::Allow) {
+        if !tool.annotations.read_only || !matches!(state.gate.decide(&context.caller, &tool).await, Decision::Allow) {
             return Vec::new();
         }
         let known = tool.input.published.get("properties").and_then(Value::as_object);

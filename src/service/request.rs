@@ -1,17 +1,20 @@
 //! One request behind a tool: credentials, request, answer, content.
 
 use super::run::{Service, State};
-use super::{Context, Failure};
+use super::Context;
 use crate::access::Caller;
 use crate::catalog::{Arguments, From, RequestAction, Tool};
 use crate::content::{self, Content, failure};
 use crate::mapping::CallerValue;
+use crate::request::credential::{self, Credential};
 use crate::request::{self, Fixed, Request};
 use crate::response::{NoAnswer, Response};
+use crate::template::{BodyTemplate, Scope};
 use crate::upstream::SendOptions;
+use crate::upstream::auth::{NoCredential, ResolvedCredential};
+use bytes::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// What one sent request came to.
 pub(super) enum Sent {
@@ -67,47 +70,97 @@ impl Service {
         context: &Context,
         action: &RequestAction,
         arguments: &Arguments,
-    ) -> Result<Request, Content> {
+    ) -> Result<(Request, Vec<ResolvedCredential>), Content> {
         let Some(source) = state.catalog.sources.get(action.source) else {
-            return Err(failure::text("This tool's API is not configured.".to_string()));
+            return Err(Content::error("This tool's API is not configured."));
         };
-        let tenant = state.access.credentials(&context.caller, &source.name);
-        let credentials = match state.upstream.credentials(action.source, source, &action.security, &context.caller, tenant).await {
+        let credentials = match self.credentials(state, context, action).await {
             Ok(credentials) => credentials,
-            Err(no_answer) => return Err(failure::from_no_answer(&no_answer, &context.request_id)),
+            Err(no_answer) => return Err(failure::from_no_answer(&no_answer, &context.request_id, true)),
         };
+        let given: Vec<Credential> = credentials.iter().map(placed).collect();
         let caller = |value: &CallerValue| caller_value(&context.caller, value);
+        let template = |template: &BodyTemplate, arguments: &Arguments| template.render_in(&Scope::new(&Value::Object(arguments.clone())));
         let reader = super::links::upload_reader(context.local, &source.upload_dirs);
+        let forwarded = forwarded(&context.caller, &source.forward_headers);
+        let read = reader.as_deref().map(|reader| move |path: &str| reader(path));
         let fixed = Fixed {
             caller: &caller,
-            headers: &context.caller.headers,
-            local_files: reader.as_deref(),
-            max_body: source.limits.max_request.0,
+            template: &template,
+            forwarded: &forwarded,
+            local_files: read.as_ref().map(|read| read as &(dyn Fn(&str) -> Result<Bytes, String> + Sync)),
+            max_body: usize::MAX,
         };
-        request::build(action, source, arguments, &fixed, &credentials).map_err(|unsendable| failure::from_unsendable(&unsendable))
+        match request::build(action, source, arguments, &fixed, &given) {
+            Ok(request) => Ok((request, credentials)),
+            Err(unsendable) => Err(failure::from_unsendable(&unsendable)),
+        }
     }
 
-    /// Builds and sends once (the upstream may repeat what may be repeated).
+    async fn credentials(&self, state: &State, context: &Context, action: &RequestAction) -> Result<Vec<ResolvedCredential>, NoAnswer> {
+        if action.security.is_empty() {
+            return Ok(Vec::new());
+        }
+        let name = state.catalog.sources.get(action.source).map(|source| source.name.as_str()).unwrap_or_default();
+        let tenant = context.caller.tenant.as_deref().and_then(|tenant| state.tenants.get(tenant)?.get(name));
+        state.upstream.credentials(action.source, &action.security, &context.caller, tenant).await.map_err(|missing| match missing {
+            NoCredential::Missing { names } => NoAnswer::Credential(names.join(", ")),
+            NoCredential::Failed(no_answer) => no_answer,
+        })
+    }
+
+    /// Builds and sends; where a fetched token is refused, once more with a fresh one.
     pub(super) async fn send(&self, state: &State, context: &Context, action: &RequestAction, arguments: &Arguments) -> Sent {
-        let request = match self.built(state, context, action, arguments).await {
-            Ok(request) => request,
+        let (request, credentials) = match self.built(state, context, action, arguments).await {
+            Ok(built) => built,
             Err(content) => return Sent::Failed(content),
         };
-        self.dispatch(state, context, action, request).await
+        match self.dispatch(state, context, action, request).await {
+            Sent::Answer(response) if response.status == http::StatusCode::UNAUTHORIZED && state.upstream.rejected(&credentials) => {
+                match self.built(state, context, action, arguments).await {
+                    Ok((request, _)) => self.dispatch(state, context, action, request).await,
+                    Err(content) => Sent::Failed(content),
+                }
+            }
+            sent => sent,
+        }
     }
 
-    /// Sends a finished request; a 401 with a fetched token is tried once more with a fresh one by the upstream.
+    /// Sends a finished request.
     pub(super) async fn dispatch(&self, state: &State, context: &Context, action: &RequestAction, request: Request) -> Sent {
         match state.upstream.send(action.source, request, &options(context, action)).await {
             Ok(response) => Sent::Answer(response),
-            Err(no_answer) => {
-                if !matches!(no_answer, NoAnswer::Cancelled) {
-                    tracing::warn!(request_id = %context.request_id, kind = crate::upstream::kind(&no_answer), detail = ?no_answer, "no answer");
-                }
-                Sent::Failed(failure::from_no_answer(&no_answer, &context.request_id))
-            }
+            Err(no_answer) => Sent::Failed(no_content(context, action, &no_answer)),
         }
     }
+}
+
+/// What the model is told where there is no answer; the details go to the log.
+pub(super) fn no_content(context: &Context, action: &RequestAction, no_answer: &NoAnswer) -> Content {
+    if !matches!(no_answer, NoAnswer::Cancelled) {
+        tracing::warn!(request_id = %context.request_id, kind = crate::upstream::kind(no_answer), detail = ?no_answer, "no answer");
+    }
+    failure::from_no_answer(no_answer, &context.request_id, action.idempotent)
+}
+
+/// The credential as the request takes it.
+fn placed(credential: &ResolvedCredential) -> Credential {
+    let value = match &credential.second {
+        Some(password) => credential::Value::UserPassword(credential.secret.clone(), password.clone()),
+        None => credential::Value::Secret(credential.secret.clone()),
+    };
+    Credential { placement: credential.placement.clone(), value }
+}
+
+/// The caller's headers that the source passes on.
+fn forwarded(caller: &Caller, names: &[String]) -> Vec<(http::HeaderName, http::HeaderValue)> {
+    names
+        .iter()
+        .filter_map(|name| {
+            let value = caller.headers.get(name)?;
+            Some((http::HeaderName::from_bytes(name.as_bytes()).ok()?, http::HeaderValue::from_str(value).ok()?))
+        })
+        .collect()
 }
 
 /// Limits and identity of one sending.
@@ -148,7 +201,3 @@ pub fn wanted_headers(action: &RequestAction) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Milliseconds since, for events.
-pub(super) fn since(start: Instant) -> f64 {
-    start.elapsed().as_secs_f64() * 1000.0
-}

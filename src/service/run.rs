@@ -3,12 +3,15 @@
 use super::ask::{Asked, Asking, CONFIRM, confirmation, wait};
 use super::state::StateKey;
 use super::{Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, Visible};
-use crate::access::{Access, Caller, Decision};
+use crate::access::{Caller, Decision};
 use crate::call;
 use crate::catalog::search::Index;
 use crate::catalog::{Action, Arguments, Catalog, Tool};
 use crate::content::{Content, failure};
 use crate::upstream::Upstream;
+use crate::upstream::auth::TenantCredentials;
+use crate::upstream::policy::Gate;
+use std::collections::HashMap;
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -25,15 +28,17 @@ pub struct State {
     /// The connections.
     pub upstream: Arc<Upstream>,
     /// Who may do what.
-    pub access: Arc<Access>,
+    pub gate: Gate,
+    /// Credentials of tenants: tenant, then source name.
+    pub tenants: HashMap<String, HashMap<String, TenantCredentials>>,
     /// Search index, made on first use.
     pub(super) index: OnceLock<Index>,
 }
 
 impl State {
     /// A state without an index yet.
-    pub fn new(catalog: Arc<Catalog>, upstream: Arc<Upstream>, access: Arc<Access>) -> Self {
-        State { catalog, upstream, access, index: OnceLock::new() }
+    pub fn new(catalog: Arc<Catalog>, upstream: Arc<Upstream>, gate: Gate) -> Self {
+        State { catalog, upstream, gate, tenants: HashMap::new(), index: OnceLock::new() }
     }
 }
 
@@ -85,7 +90,7 @@ impl Service {
         let Some(tool) = find(&state.catalog, name) else {
             return Err(Failure::UnknownTool(name.to_string()));
         };
-        match state.access.decide(&context.caller, &tool).await {
+        match state.gate.decide(&context.caller, &tool).await {
             Decision::Allow => {}
             // A hidden tool must look like an unknown one.
             Decision::Hide => return Err(Failure::UnknownTool(name.to_string())),
@@ -121,7 +126,7 @@ impl Service {
         let mut arguments = match asking.round(arguments, &round)? {
             Asked::Ready(arguments) => arguments,
             Asked::Wait { requests, state } => return Ok(wait(requests, state)),
-            Asked::Refused(text) => return Ok(Outcome::Complete(failure::text(text))),
+            Asked::Refused(text) => return Ok(Outcome::Complete(Content::error(text))),
         };
         if tool.confirm.is_some() {
             arguments.shift_remove(CONFIRM);
@@ -139,14 +144,14 @@ impl Service {
         depth: usize,
     ) -> Result<Content, Failure> {
         if depth > DEEPEST {
-            return Ok(failure::text("Steps call each other too deeply.".to_string()));
+            return Ok(Content::error("Steps call each other too deeply.".to_string()));
         }
         match &tool.action {
             Action::Request(action) => self.cached(state, context, tool, action, arguments).await,
             Action::Steps(steps) => Box::pin(self.steps(state, context, tool, steps, arguments, depth)).await,
             Action::Search => Ok(self.search(state, &context.caller, &arguments).await),
             Action::Describe => self.describe(state, &context.caller, &arguments).await,
-            Action::CallByName => Ok(failure::text("`call_tool` can't be a step; name the tool itself.".to_string())),
+            Action::CallByName => Ok(Content::error("`call_tool` can't be a step; name the tool itself.".to_string())),
         }
     }
 
@@ -162,14 +167,14 @@ impl Service {
         let inner = arguments.get("arguments").cloned().unwrap_or_else(|| json!({}));
         let tool = state.catalog.tools.get(name).filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_)));
         let allowed = match tool {
-            Some(tool) => matches!(state.access.decide(&context.caller, tool).await, Decision::Allow),
+            Some(tool) => matches!(state.gate.decide(&context.caller, tool).await, Decision::Allow),
             None => false,
         };
         let Some(tool) = tool.filter(|_| allowed) else {
             let near = crate::diagnostic::hint::nearest(name, state.catalog.tools.keys().map(String::as_str));
             let hint = near.map_or_else(|| "Use search_tools to find one.".to_string(), |near| format!("Did you mean `{near}`?"));
             let shown = if allowed || tool.is_none() { hint } else { "Use search_tools to find one.".to_string() };
-            return Ok(Outcome::Complete(failure::text(format!("There is no tool `{name}`. {shown}"))));
+            return Ok(Outcome::Complete(Content::error(format!("There is no tool `{name}`. {shown}"))));
         };
         lacking(tool, context)?;
         let raw = serde_json::value::to_raw_value(&inner).map_err(|error| Failure::Internal(error.to_string()))?;
@@ -205,7 +210,7 @@ impl Handler for Service {
     fn visible<'a>(&'a self, caller: &'a Caller) -> super::BoxFuture<'a, Visible> {
         Box::pin(async move {
             let state = self.state.load_full();
-            state.access.visible(caller, &state.catalog).await
+            state.gate.visible(caller, &state.catalog).await
         })
     }
 

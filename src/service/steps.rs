@@ -5,7 +5,7 @@ use super::run::{Service, State};
 use super::{Context, Failure};
 use crate::call;
 use crate::catalog::{Arguments, Step, Tool};
-use crate::content::{self, Block, Content, Json, Text, failure};
+use crate::content::{self, Block, Content, Json, Text};
 use crate::mapping::OnError;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
@@ -186,5 +186,5 @@ fn report(steps: &[Step], ended: &[Option<Ended>], failed: &str, text: &str) -> 
         lines.push("What happened:".to_string());
         lines.extend(done);
     }
-    failure::text(lines.join("\n"))
+    Content::error(lines.join("\n"))
 }

@@ -1,14 +1,14 @@
 //! `stream`: reads an upstream `text/event-stream` or NDJSON answer item by item; progress and log
 //! lines reach the client while it runs.
 
-use super::request::options;
+use super::request::{no_content, options};
 use super::run::{Service, State};
 use super::Context;
 use crate::catalog::{Arguments, RequestAction, Tool};
-use crate::content::sequence::{Decoder, Item, classify};
-use crate::content::{self, Content, failure};
+use crate::content::sequence::{Classified, Classifier, Decoder, Item};
+use crate::content::{Block, Content};
 use crate::mapping::{StreamMode, StreamRules};
-use crate::response::Response;
+use crate::response::{MediaType, Response};
 use bytes::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
@@ -28,16 +28,17 @@ impl Service {
         arguments: Arguments,
     ) -> Content {
         let request = match self.built(state, context, action, &arguments).await {
-            Ok(request) => request,
+            Ok((request, _)) => request,
             Err(content) => return content,
         };
         let started = Instant::now();
         let (head, mut body) = match state.upstream.open(action.source, request, &options(context, action)).await {
             Ok(open) => open,
-            Err(no_answer) => return failure::from_no_answer(&no_answer, &context.request_id),
+            Err(no_answer) => return no_content(context, action, &no_answer),
         };
-        let media_type = head.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let decoder = action.success.contains(head.status.as_u16()).then(|| Decoder::for_media_type(media_type)).flatten();
+        let media_type = head.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).and_then(MediaType::parse);
+        let streams = action.success.contains(head.status.as_u16());
+        let decoder = media_type.as_ref().filter(|_| streams).and_then(Decoder::for_media_type);
         let Some(mut decoder) = decoder else {
             // No stream after all: the whole answer, as if none had been expected.
             let mut whole = Vec::new();
@@ -45,7 +46,7 @@ impl Service {
                 match body.chunk().await {
                     Ok(Some(chunk)) => whole.extend_from_slice(&chunk),
                     Ok(None) => break,
-                    Err(no_answer) => return failure::from_no_answer(&no_answer, &context.request_id),
+                    Err(no_answer) => return no_content(context, action, &no_answer),
                 }
             }
             let response = Response {
@@ -59,21 +60,25 @@ impl Service {
         };
         let mut values: Vec<Value> = Vec::new();
         let mut dropped = 0usize;
-        let mut take = |items: Vec<Value>| {
+        let classifier = match Classifier::new(rules) {
+            Ok(classifier) => classifier,
+            Err(message) => return Content::error(message),
+        };
+        let mut take = |items: Vec<Item>| {
             for item in items {
-                match classify(&item, rules) {
-                    Item::Progress { progress, total, message } => {
+                match classifier.classify(item) {
+                    Classified::Progress { progress, total, message } => {
                         if let Some(events) = &context.events {
                             events.progress(progress, total, message.as_deref());
                         }
                     }
-                    Item::Log { level, message } => {
+                    Classified::Log { level, message } => {
                         if let Some(events) = &context.events {
-                            events.log(&level, &message);
+                            events.log(level, &message);
                         }
                     }
-                    Item::Value(value) if values.len() < MOST_ITEMS => values.push(value),
-                    Item::Value(_) => dropped += 1,
+                    Classified::Value(value) if values.len() < MOST_ITEMS => values.push(value),
+                    Classified::Value(_) => dropped += 1,
                 }
             }
         };
@@ -81,7 +86,7 @@ impl Service {
             match body.chunk().await {
                 Ok(Some(chunk)) => take(decoder.push(&chunk)),
                 Ok(None) => break,
-                Err(no_answer) => return failure::from_no_answer(&no_answer, &context.request_id),
+                Err(no_answer) => return no_content(context, action, &no_answer),
             }
         }
         take(decoder.finish());
@@ -104,7 +109,7 @@ impl Service {
         };
         let mut content = self.shaped(tool, action, &response, arguments, context);
         if dropped > 0 || body.truncated() {
-            content.blocks.push(content::note(format!("The stream was longer than what is kept; {dropped} items were left out.")));
+            content.blocks.push(Block::text(format!("The stream was longer than what is kept; {dropped} items were left out.")));
         }
         content
     }

@@ -4,7 +4,7 @@ use super::operation::Making;
 use super::{Compiler, problem};
 use crate::catalog::{Binding, From, Spot};
 use crate::diagnostic::{Diagnostic, hint::nearest};
-use crate::mapping::{ArgumentEdits, CatalogRules, SchemaProfile, Slot};
+use crate::mapping::{ArgumentEdits, CatalogRules, Resolved, SchemaProfile, Slot};
 use crate::openapi::ParameterIn;
 use crate::request::{self, ParameterPlan};
 use crate::schema::{Definitions, Direction, Schema, profile};
@@ -47,19 +47,6 @@ pub(super) struct InputSchemas {
     pub check: Value,
     pub body_check: Option<Value>,
     pub mirrored: Vec<(String, String)>,
-}
-
-/// Query text that the path template carries, without the parameters that are declared.
-pub(super) fn fixed_query(query: Option<&str>, parameters: &[ParameterPlan]) -> Option<String> {
-    let declared = |name: &str| parameters.iter().any(|p| p.location == ParameterIn::Query && p.name == name);
-    let kept: Vec<&str> = query?
-        .split('&')
-        .filter(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            !declared(name) && !value.contains('{') && !pair.is_empty()
-        })
-        .collect();
-    (!kept.is_empty()).then(|| kept.join("&"))
 }
 
 impl Compiler<'_> {
@@ -190,8 +177,8 @@ impl Compiler<'_> {
             return Ok(From::Caller(caller));
         }
         match slot.resolve(self.environment).map_err(|error| error.to_string())? {
-            crate::catalog::SecretOr::Plain(text) => Ok(From::Fixed(Value::String(text))),
-            crate::catalog::SecretOr::Secret(secret) => Ok(From::Secret(secret)),
+            Resolved::Plain(text) => Ok(From::Fixed(Value::String(text))),
+            Resolved::Secret(secret) => Ok(From::Secret(secret)),
         }
     }
 

@@ -8,8 +8,8 @@ use crate::diagnostic::Diagnostic;
 use crate::mapping::BodyStyle;
 use crate::openapi::MediaType;
 use crate::request::{self, BodyKind, BodyPlan, BodyVariant};
-use crate::schema::bundle::{Additional, ObjectView};
-use crate::schema::{Definitions, Schema};
+use crate::schema::view::{Additional, ObjectView};
+use crate::schema::{Definitions, Direction, Schema};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Compiler<'_> {
         };
         let spread = matches!(variant.kind, BodyKind::Json | BodyKind::Form | BodyKind::Multipart | BodyKind::Xml)
             && making.edits.body != Some(BodyStyle::Single);
-        let view = if spread { definitions.object_view(&media.schema) } else { None };
+        let view = if spread { definitions.object_view(&media.schema, Direction::Input) } else { None };
         let check = match view {
             Some(view) if !view.properties.is_empty() => {
                 self.spread(making, arguments, media, variant, &view, body.required, &definitions)?
@@ -102,9 +102,6 @@ impl Compiler<'_> {
     ) -> Result<Option<Schema>, Diagnostic> {
         let mut files = false;
         for (name, schema) in &view.properties {
-            if marked(schema, "readOnly", definitions) {
-                continue;
-            }
             let part = variant.parts.get(name).filter(|part| part.file);
             let replaced = part.map(|part| {
                 files = true;
@@ -117,7 +114,7 @@ impl Compiler<'_> {
             for key in &promoted {
                 schema = self.promote(making, arguments, key, schema, body_required && required, definitions)?;
             }
-            if !promoted.is_empty() && definitions.object_view(&schema).is_some_and(|view| view.properties.is_empty()) {
+            if !promoted.is_empty() && definitions.object_view(&schema, Direction::Input).is_some_and(|view| view.properties.is_empty()) {
                 continue;
             }
             let property = Property {
@@ -136,12 +133,15 @@ impl Compiler<'_> {
             self.bind(making, arguments, property, spot, required && body_required, true, &keys, None)?;
         }
         match &view.additional {
-            Additional::Unspecified | Additional::Closed => {}
+            Additional::Closed => {}
+            // JSON Schema's default is open; only an author who says so means it. Else a misspelt
+            // argument would be sent along instead of being refused.
+            Additional::Open if definitions.resolve(&media.schema).json.get("additionalProperties").is_none() => {}
             Additional::Open => self.rest(arguments, Schema { json: Arc::new(Value::Bool(true)), uses: Arc::from([]) }),
             Additional::Schema(schema) => self.rest(arguments, schema.clone()),
         }
         if view.other_constraints {
-            arguments.constraints = Some(definitions.resolved(&media.schema));
+            arguments.constraints = Some(definitions.resolve(&media.schema));
         }
         let partial = !body_required && !view.required.is_empty();
         Ok(((view.other_constraints || partial) && !files).then(|| media.schema.clone()))
@@ -173,7 +173,7 @@ impl Compiler<'_> {
         let mut field = parent.clone();
         let mut required = parent_required;
         for name in path.iter().skip(1) {
-            let view = definitions.object_view(&field);
+            let view = definitions.object_view(&field, Direction::Input);
             let Some((view, found)) = view.and_then(|view| view.properties.get(name).cloned().map(|found| (view, found))) else {
                 return Err(problem(
                     "unknown-argument",
@@ -208,7 +208,7 @@ fn promotions(making: &Making<'_>, property: &str) -> Vec<String> {
 
 /// The object schema without the field at `path`.
 fn without(schema: Schema, path: &[String], definitions: &Definitions) -> Schema {
-    let resolved = definitions.resolved(&schema);
+    let resolved = definitions.resolve(&schema);
     let mut json = resolved.json.as_ref().clone();
     let mut uses = resolved.uses.to_vec();
     fn cut(json: &mut Value, path: &[String]) {
@@ -231,7 +231,7 @@ fn without(schema: Schema, path: &[String], definitions: &Definitions) -> Schema
             return;
         }
         if let Some(next) = json.get_mut("properties").and_then(|properties| properties.get_mut(name)) {
-            let schema = definitions.resolved(&Schema { json: Arc::new(next.clone()), uses: Arc::from([]) });
+            let schema = definitions.resolve(&Schema { json: Arc::new(next.clone()), uses: Arc::from([]) });
             uses.extend(schema.uses.iter().filter(|id| !uses.contains(id)).copied().collect::<Vec<_>>());
             *next = schema.json.as_ref().clone();
             resolve(next, rest, definitions, uses);
@@ -240,12 +240,6 @@ fn without(schema: Schema, path: &[String], definitions: &Definitions) -> Schema
     resolve(&mut json, path, definitions, &mut uses);
     cut(&mut json, path);
     Schema { json: Arc::new(json), uses: uses.into() }
-}
-
-/// True if the property, or the definition it names, carries the mark.
-fn marked(schema: &Schema, mark: &str, definitions: &Definitions) -> bool {
-    let set = |schema: &Schema| schema.json.get(mark) == Some(&Value::Bool(true));
-    set(schema) || set(&definitions.resolved(schema))
 }
 
 fn is_array(schema: &Schema) -> bool {

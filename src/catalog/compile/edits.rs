@@ -1,6 +1,6 @@
 //! Which operations become tools: `expose`, `rules`, `tools`, `x-mcp`.
 
-use super::operation::{near_operation, tool_pointer};
+use super::operation::{near_operation, place_of, tool_pointer};
 use super::{At, Unit, problem};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::mapping::select::Facts;
@@ -155,10 +155,7 @@ fn tools_of<'a>(
     };
     let note = |code: &'static str, message: String| {
         let note = Diagnostic::note(code, message);
-        Some(match operation.place.clone() {
-            Some(place) => note.at(place),
-            None => note,
-        })
+        Some(note.at(place_of(operation)))
     };
     let edits = match edits {
         ByRules::Excluded(reason) => {

@@ -6,8 +6,8 @@ use crate::catalog::name::{NameCandidate, tool_names};
 use crate::catalog::{Action, Annotations, Input, OperationRef, Output, RequestAction, Tool, hints};
 use crate::diagnostic::{Diagnostic, Place, hint::nearest};
 use crate::mapping::{AnnotationEdits, ClientCapability, Description, Source, ToolEdits};
-use crate::openapi::{Api, Operation, Server};
-use crate::request;
+use crate::openapi::{Api, Operation, ParameterIn, RoutePart, Server};
+use crate::request::{self, PathPart};
 use crate::schema::check::Checker;
 use crate::template::Template;
 use std::sync::Arc;
@@ -28,11 +28,16 @@ pub(super) struct Making<'a> {
 }
 
 impl Making<'_> {
+    /// Where the operation stands in its document.
+    pub(super) fn operation_place(&self) -> Option<Place> {
+        Some(place_of(self.operation))
+    }
+
     /// The place of a key of the tool's mapping entry, else of the operation.
     pub(super) fn place(&self, key: &str) -> Option<Place> {
         match &self.pointer {
             Some(pointer) => self.at.value(&format!("{pointer}/{key}")),
-            None => self.operation.place.clone(),
+            None => self.operation_place(),
         }
     }
 }
@@ -88,7 +93,7 @@ impl Compiler<'_> {
         };
         match self.tool_of(&making) {
             Ok(tool) => {
-                let place = making.pointer.as_ref().and_then(|pointer| at.key(pointer)).or_else(|| operation.place.clone());
+                let place = making.pointer.as_ref().and_then(|pointer| at.key(pointer)).or_else(|| making.operation_place());
                 self.add(tool, hidden, place);
             }
             Err(reason) => {
@@ -105,18 +110,13 @@ impl Compiler<'_> {
 
     fn tool_of(&mut self, making: &Making<'_>) -> Result<Tool, Diagnostic> {
         let operation = making.operation;
-        let here = || operation.place.clone();
+        let here = || making.operation_place();
         let method = http::Method::from_bytes(operation.method.as_bytes())
             .map_err(|_| problem("bad-method", format!("`{}` is no HTTP method", operation.method), here()))?;
         let base_url = self.operation_base(making)?;
-        let (path_text, fixed_query) = match operation.path.split_once('?') {
-            Some((path, query)) => (path, Some(query)),
-            None => (operation.path.as_str(), None),
-        };
         let mut arguments = self.arguments(making)?;
-        let path = request::url::parse_path(path_text, &arguments.parameters)
-            .map_err(|reason| problem("bad-path", reason, here()))?;
-        let fixed_query = super::argument::fixed_query(fixed_query, &arguments.parameters);
+        let path = path_parts(operation, &arguments.parameters).map_err(|reason| problem("bad-path", reason, here()))?;
+        let fixed_query = operation.route.fixed_query.clone();
         let body = self.body(making, &mut arguments)?;
         self.late_arguments(making, &mut arguments)?;
         self.stale_arguments(making, &arguments, &[]);
@@ -219,7 +219,7 @@ impl Compiler<'_> {
         if making.source.base_url.is_some() {
             let known = self.catalog.sources.get(making.source_index).map(|plan| plan.base_url.clone()).unwrap_or_default();
             return if known.is_empty() {
-                Err(problem("no-base-url", "the source's `base_url` could not be resolved".to_string(), making.operation.place.clone()))
+                Err(problem("no-base-url", "the source's `base_url` could not be resolved".to_string(), making.operation_place()))
             } else {
                 Ok(known)
             };
@@ -232,7 +232,7 @@ impl Compiler<'_> {
             }
         }
         let reason = reason.unwrap_or_else(|| "the document declares no server".to_string());
-        Err(problem("no-base-url", format!("no base URL for this operation: {reason}"), making.operation.place.clone())
+        Err(problem("no-base-url", format!("no base URL for this operation: {reason}"), making.operation_place())
             .fix("give `--base-url URL`, or `base_url:` under the source in a mapping".to_string()))
     }
 
@@ -273,6 +273,27 @@ impl Compiler<'_> {
             _ => Err(format!("server URL `{url}` is relative and the document came from a file")),
         }
     }
+}
+
+/// Where an operation stands.
+pub(super) fn place_of(operation: &Operation) -> Place {
+    operation.origin.document.place(&operation.origin.pointer)
+}
+
+/// The path template with its variables as indices of parameters.
+pub(super) fn path_parts(operation: &Operation, parameters: &[request::ParameterPlan]) -> Result<Vec<PathPart>, String> {
+    let index = |name: &str| parameters.iter().position(|plan| plan.location == ParameterIn::Path && plan.name == name);
+    operation
+        .route
+        .parts
+        .iter()
+        .map(|part| match part {
+            RoutePart::Literal(text) => Ok(PathPart::Literal(text.clone())),
+            RoutePart::Variable(name) => {
+                index(name).map(PathPart::Parameter).ok_or_else(|| format!("the path variable `{name}` is no parameter"))
+            }
+        })
+        .collect()
 }
 
 /// Compiled form of a published output schema.

@@ -3,7 +3,7 @@
 use super::{At, Compiler, problem, token};
 use crate::catalog::{CredentialPlan, CredentialValue, Placement, SecretOr, SourcePlan};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::mapping::{ClientCredentials, Credential, Slot, Source, TokenExchange};
+use crate::mapping::{ClientCredentials, Credential, Resolved, Slot, Source, TokenExchange};
 use crate::openapi::{Api, ParameterIn, SecurityScheme};
 use crate::secret::Secret;
 use indexmap::IndexMap;
@@ -80,7 +80,8 @@ impl Compiler<'_> {
 
     fn slot(&mut self, slot: &Slot, pointer: &str, at: At<'_>) -> Option<SecretOr> {
         match slot.resolve(self.environment) {
-            Ok(value) => Some(value),
+            Ok(Resolved::Plain(text)) => Some(SecretOr::Plain(text)),
+            Ok(Resolved::Secret(secret)) => Some(SecretOr::Secret(secret)),
             Err(error) => {
                 self.report.push(problem("unresolved-value", error.to_string(), at.value(pointer)));
                 None
@@ -92,8 +93,7 @@ impl Compiler<'_> {
     fn secret(&mut self, slot: &Slot, pointer: &str, at: At<'_>, wanted: &mut Vec<String>) -> Option<Secret> {
         wanted.extend(slot.wanted());
         match slot.resolve(self.environment) {
-            Ok(SecretOr::Secret(secret)) => Some(secret),
-            Ok(SecretOr::Plain(text)) => Some(Secret::new(text)),
+            Ok(value) => Some(value.into_secret()).filter(|secret| !secret.is_empty()),
             Err(error) => {
                 let mut diagnostic = problem("missing-credential", error.to_string(), at.value(pointer));
                 diagnostic.severity = Severity::Warning;
