@@ -5,13 +5,19 @@ mod input;
 pub use input::{Input, Inputs, Kind};
 
 use crate::catalog::compile::{Options, Unit, compile};
-use crate::catalog::{Catalog, hints};
+use crate::access::Access;
+use crate::catalog::{Action, Catalog, CredentialValue, hints};
 use crate::diagnostic::{Diagnostic, Report, Severity};
 use crate::document::{Document, DocumentSet};
 use crate::load::{self, LoadOptions};
 use crate::mapping::{Environment, Mapping, Slot, Source};
 use crate::openapi::{self, Api};
+use crate::protocol;
 use crate::secret::Secret;
+use crate::service::state::StateKey;
+use crate::service::{Service, State};
+use crate::upstream::Upstream;
+use crate::upstream::policy::Gate;
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -45,7 +51,12 @@ impl Loaded {
 
 /// Loads and compiles everything that the inputs name.
 pub async fn load_all(inputs: &Inputs, environment: &dyn Environment) -> Loaded {
-    let mut loader = Loader { inputs, environment, report: Report::default(), apis: Vec::new(), files: Vec::new() };
+    load_with(inputs, environment, &[]).await
+}
+
+/// [`load_all`] with other base URLs for some sources.
+pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(String, Slot)]) -> Loaded {
+    let mut loader = Loader { inputs, environment, urls, report: Report::default(), apis: Vec::new(), files: Vec::new() };
     let mut units = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for input in &inputs.list {
@@ -72,6 +83,7 @@ pub async fn load_all(inputs: &Inputs, environment: &dyn Environment) -> Loaded 
 struct Loader<'a> {
     inputs: &'a Inputs,
     environment: &'a dyn Environment,
+    urls: &'a [(String, Slot)],
     report: Report,
     apis: Vec<(String, Arc<Api>)>,
     files: Vec<String>,
@@ -86,7 +98,7 @@ impl Loader<'_> {
         }
         let api = self.api(&input.document.location, &[], &Source::default(), None).await?;
         self.apis.push((name.clone(), api.clone()));
-        let mapping = Mapping { version: 1, sources: IndexMap::from_iter([(name.clone(), self.source(Source::default()))]), ..Mapping::default() };
+        let mapping = Mapping { version: 1, sources: IndexMap::from_iter([(name.clone(), self.source(&name, Source::default()))]), ..Mapping::default() };
         Some(Unit { mapping, document: None, apis: IndexMap::from_iter([(name, api)]) })
     }
 
@@ -99,7 +111,7 @@ impl Loader<'_> {
         let mut apis = IndexMap::new();
         let mut specs = Vec::new();
         for (name, source) in &mut mapping.sources {
-            *source = self.source(std::mem::take(source));
+            *source = self.source(name, std::mem::take(source));
             let Some(spec) = &source.spec else { continue };
             let pointer = format!("/sources/{}/spec", crate::document::pointer::escape(name));
             let location = match spec.resolve_public(self.environment) {
@@ -126,7 +138,10 @@ impl Loader<'_> {
     }
 
     /// The source with what the command line says of it.
-    fn source(&self, mut source: Source) -> Source {
+    fn source(&self, name: &str, mut source: Source) -> Source {
+        if let Some((_, url)) = self.urls.iter().find(|(known, _)| known == name) {
+            source.base_url = Some(url.clone());
+        }
         if let Some(base_url) = &self.inputs.base_url {
             source.base_url = Some(Slot(base_url.clone()));
         }
@@ -204,6 +219,55 @@ fn source_name(location: &str) -> String {
 }
 
 /// True if nothing may be served: an author's mistake must not silently change what is exposed.
-pub fn refused(report: &Report) -> bool {
-    report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+pub fn refused(report: &Report, strict: bool) -> bool {
+    let worst = if strict { Severity::Warning } else { Severity::Error };
+    report.diagnostics.iter().any(|diagnostic| diagnostic.severity >= worst)
+}
+
+/// What the server's own settings say of the service.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Who may call what.
+    pub rules: crate::access::Rules,
+    /// Signs what travels through the client.
+    pub state_key: Option<Vec<u8>>,
+}
+
+/// A service over a catalog.
+///
+/// # Errors
+/// Every problem of TLS files, limits and access rules as one text.
+pub fn service(catalog: Catalog, settings: &Settings) -> Result<Service, Vec<String>> {
+    let upstream = Upstream::new(&catalog.sources)?;
+    let gate = Gate::new(Access::new(&settings.rules)?, None);
+    let state = State::new(Arc::new(catalog), Arc::new(upstream), gate);
+    Ok(Service::new(state, StateKey::new(settings.state_key.as_deref())))
+}
+
+/// Headers of the caller that some source or tool asks for.
+pub fn captured_headers(catalog: &Catalog) -> Vec<String> {
+    let mut names: Vec<String> = catalog.sources.iter().flat_map(|source| source.forward_headers.iter().cloned()).collect();
+    for source in &catalog.sources {
+        names.extend(source.credentials.values().filter_map(|credential| match &credential.value {
+            Some(CredentialValue::Forward(header)) => Some(header.clone()),
+            _ => None,
+        }));
+    }
+    for tool in catalog.tools.values().chain(catalog.hidden.values()) {
+        if let Action::Request(action) = &tool.action {
+            names.extend(crate::service::wanted_headers(action).map(str::to_string));
+        }
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// How the protocol presents this catalog.
+pub fn protocol_settings(catalog: &Catalog) -> protocol::Settings {
+    protocol::Settings {
+        page_size: catalog.page_size,
+        ttl_ms: catalog.ttl.map_or(0, |ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)),
+        ..protocol::Settings::default()
+    }
 }

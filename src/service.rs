@@ -47,6 +47,21 @@ pub struct Context {
     pub local: bool,
 }
 
+impl Context {
+    /// A context for the command line: anonymous, local, nobody listens, nothing can be asked.
+    pub fn local() -> Self {
+        Context {
+            caller: Arc::default(),
+            request_id: Arc::from("local"),
+            cancel: CancellationToken::new(),
+            events: None,
+            client: ClientFeatures::default(),
+            trace: None,
+            local: true,
+        }
+    }
+}
+
 /// Progress and log lines of a running call.
 pub trait Events: Send + Sync {
     /// One step of progress; must increase.
@@ -188,7 +203,13 @@ pub trait Handler: Send + Sync {
     /// The catalog in force.
     fn catalog(&self) -> Arc<Catalog>;
     /// What this caller may see and call.
-    fn visible<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Visible>;
+    fn visible(&self, caller: &Caller) -> Visible;
+    /// Asks what must be asked elsewhere (a remote policy) so that [`Handler::visible`] can answer at once;
+    /// `None` where nothing must be.
+    fn look<'a>(&'a self, caller: &'a Caller) -> Option<BoxFuture<'a, ()>> {
+        let _ = caller;
+        None
+    }
     /// `tools/call`. `arguments` is the caller's JSON text (an object) or absent.
     fn call_tool<'a>(
         &'a self,

@@ -4,12 +4,14 @@
 //! ([`super::Binding`]); the published schema, the check and the request all derive from that list.
 
 mod argument;
+pub use argument::location;
 mod body;
 mod edits;
 mod extras;
 mod hand;
 mod operation;
 mod output;
+mod person;
 mod source;
 mod steps;
 
@@ -18,6 +20,7 @@ use crate::diagnostic::{Diagnostic, Place, Report};
 use crate::document::Document;
 use crate::mapping::{CatalogMode, CatalogRules, Environment, Mapping};
 use crate::openapi::Api;
+use crate::schema::check::Checker;
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -75,6 +78,35 @@ struct Compiler<'a> {
     /// Tools that are callable by steps, resources and search, but not listed.
     hidden: IndexMap<String, Arc<Tool>>,
     profile: CatalogRules,
+}
+
+/// Search mode's own tools.
+fn search_tools(catalog: &Catalog) -> Vec<Arc<Tool>> {
+    let make = |one: super::search::SearchTool| {
+        let schema = Arc::new(one.input);
+        Arc::new(Tool {
+            name: one.name.to_string(),
+            title: Some(one.title.to_string()),
+            description: one.description,
+            annotations: one.annotations,
+            icons: Vec::new(),
+            tags: Vec::new(),
+            operation: None,
+            input: super::Input { published: schema.clone(), check: Checker::new(schema), body_check: None, mirrored: Vec::new() },
+            output: super::Output::default(),
+            action: match one.name {
+                super::search::SEARCH => super::Action::Search,
+                super::search::DESCRIBE => super::Action::Describe,
+                _ => super::Action::CallByName,
+            },
+            ask: Vec::new(),
+            confirm: None,
+            requires_client: Vec::new(),
+            result: None,
+            cache: None,
+        })
+    };
+    super::search::definitions(catalog).into_iter().map(make).collect()
 }
 
 /// Where in a mapping something stands.
@@ -175,6 +207,9 @@ impl Compiler<'_> {
     }
 
     fn finish(mut self, units: &[Unit]) -> (Catalog, Report) {
+        if self.profile.mode == CatalogMode::Search {
+            self.catalog.own = search_tools(&self.catalog);
+        }
         self.catalog.hidden = self.hidden;
         self.catalog.search_mode = self.profile.mode == CatalogMode::Search;
         for name in &self.profile.pinned {

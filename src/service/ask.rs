@@ -9,8 +9,8 @@ use crate::schema::check::Checker;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Key of the confirmation among the input requests.
-pub const CONFIRM: &str = "confirm";
+/// Key of the confirmation among the input requests, and the argument for clients that can't ask.
+pub use crate::call::CONFIRM;
 
 /// What asking came to.
 pub enum Asked {

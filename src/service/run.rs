@@ -104,6 +104,26 @@ impl Service {
         self.call_with(&state, context, &tool, call.arguments, round).await
     }
 
+    /// The request that a call would send, without sending it; `Ok(Err)` is content instead of a request.
+    ///
+    /// # Errors
+    /// As [`Handler::call_tool`].
+    pub async fn dry_run(&self, context: &Context, name: &str, arguments: Option<&RawValue>) -> Result<Result<crate::request::Request, Content>, Failure> {
+        let state = self.state.load_full();
+        let Some(tool) = find(&state.catalog, name).or_else(|| state.catalog.hidden.get(name).cloned()) else {
+            return Err(Failure::UnknownTool(name.to_string()));
+        };
+        let mut call = match call::prepare(&tool, arguments) {
+            Ok(call) => call,
+            Err(refusal) => return Ok(Err(failure::from_refusal(&tool, &refusal))),
+        };
+        call.arguments.shift_remove(CONFIRM);
+        match &tool.action {
+            Action::Request(action) => Ok(self.built(&state, context, action, &call.arguments).await.map(|(request, _)| request)),
+            _ => Ok(Err(Content::error("This tool sends no request of its own; its steps do."))),
+        }
+    }
+
     async fn call_with(
         &self,
         state: &Arc<State>,
@@ -207,11 +227,19 @@ impl Handler for Service {
         self.state.load().catalog.clone()
     }
 
-    fn visible<'a>(&'a self, caller: &'a Caller) -> super::BoxFuture<'a, Visible> {
-        Box::pin(async move {
-            let state = self.state.load_full();
-            state.gate.visible(caller, &state.catalog).await
-        })
+    fn visible(&self, caller: &Caller) -> Visible {
+        let state = self.state.load();
+        state.gate.visible_now(caller, &state.catalog)
+    }
+
+    fn look<'a>(&'a self, caller: &'a Caller) -> Option<super::BoxFuture<'a, ()>> {
+        let state = self.state.load_full();
+        if state.gate.is_open() {
+            return None;
+        }
+        Some(Box::pin(async move {
+            state.gate.visible(caller, &state.catalog).await;
+        }))
     }
 
     fn call_tool<'a>(&'a self, context: &'a Context, name: &'a str, arguments: Option<&'a RawValue>, round: Round) -> Answer<'a, Content> {

@@ -4,7 +4,7 @@ use super::operation::Making;
 use super::{Compiler, problem};
 use crate::catalog::{Binding, From, Spot};
 use crate::diagnostic::{Diagnostic, hint::nearest};
-use crate::mapping::{ArgumentEdits, CatalogRules, Resolved, SchemaProfile, Slot};
+use crate::mapping::{ArgumentEdits, CatalogRules, Resolved, SchemaProfile, Slot, ToolEdits};
 use crate::openapi::ParameterIn;
 use crate::request::{self, ParameterPlan};
 use crate::schema::{Definitions, Direction, Schema, profile};
@@ -204,7 +204,7 @@ impl Compiler<'_> {
 
 impl Arguments {
     /// The published schema, and what calls are checked against.
-    pub(super) fn input(&self, rules: &CatalogRules, body_check: Option<Schema>) -> InputSchemas {
+    pub(super) fn input(&self, rules: &CatalogRules, edits: &ToolEdits, body_check: Option<Schema>) -> InputSchemas {
         let schemas = self.properties.iter().map(|property| &property.schema).chain(&self.additional).chain(&self.constraints);
         let (mut values, definitions) = self.definitions.bundle_parts(schemas, Direction::Input);
         let constraints = self.constraints.as_ref().and_then(|_| values.pop());
@@ -241,10 +241,13 @@ impl Arguments {
         if rules.schema_profile == SchemaProfile::Full {
             published.insert("$schema".to_string(), json!("https://json-schema.org/draft/2020-12/schema"));
         }
-        let published = profile::publish(&Value::Object(published), rules.schema_profile);
+        let (mut published, mut check) = (Value::Object(published), Value::Object(check));
+        super::person::amend(&mut published, edits);
+        super::person::amend(&mut check, edits);
+        let published = profile::publish(&published, rules.schema_profile);
         InputSchemas {
             published,
-            check: Value::Object(check),
+            check,
             body_check: body_check.map(|schema| self.definitions.bundle(&schema, Direction::Input)),
             mirrored: self.mirrored.clone(),
         }
@@ -327,7 +330,7 @@ fn apart(name: &str, spot: &Spot, arguments: &Arguments, renamed: bool) -> Resul
 }
 
 /// `in` as written.
-pub(super) fn location(location: ParameterIn) -> &'static str {
+pub fn location(location: ParameterIn) -> &'static str {
     match location {
         ParameterIn::Path => "path",
         ParameterIn::Query => "query",

@@ -1,12 +1,13 @@
 //! Hand-written tools: a request in the mapping instead of an operation of a document.
 
-use super::operation::{annotations, capabilities, tool_pointer};
+use super::operation::{annotations, capabilities, path_parts, tool_pointer};
 use super::{At, Compiler, Unit, problem};
 use crate::catalog::{Action, Binding, From, Input, OperationRef, Output, RequestAction, ResultPlan, Spot, Tool, hints};
 use crate::content::shape::Compiled;
-use crate::diagnostic::{Diagnostic, hint::nearest};
+use crate::diagnostic::{Diagnostic, Source, hint::nearest};
+use crate::document::{Document, DocumentSet};
 use crate::mapping::{Description, HandRequest, ToolRules};
-use crate::openapi::{self, ParameterIn};
+use crate::openapi::{self, Operation};
 use crate::request::{self, BodyKind, BodyPlan, BodyVariant, ParameterPlan};
 use crate::schema::check::Checker;
 use crate::schema::profile;
@@ -57,32 +58,19 @@ impl Compiler<'_> {
         let method = http::Method::from_bytes(request.method.to_ascii_uppercase().as_bytes())
             .map_err(|_| problem("bad-method", format!("`{}` is no HTTP method", request.method), at.value(&format!("{pointer}/request/method"))))?;
         let mut input = rules.input.clone().unwrap_or_else(|| json!({"type": "object"}));
+        let operation = self.as_operation(request, &method, pointer, at)?;
         let mut parameters: Vec<ParameterPlan> = Vec::new();
         let mut bindings: Vec<Binding> = Vec::new();
-        for (index, raw) in request.parameters.iter().enumerate() {
-            let place = at.value(&format!("{pointer}/request/parameters/{index}"));
-            let parameter = openapi::parameter_of(raw).map_err(|message| problem("bad-parameter", message, place))?;
-            declare(&mut input, &parameter.name, parameter.schema.json.as_ref(), parameter.description.as_deref(), parameter.required);
-            bindings.push(argument(&parameter.name, Spot::Parameter(parameters.len()), parameter.required, &parameter.schema.json));
-            parameters.push(request::parameter_plan(&parameter));
-        }
-        for variable in variables(&request.path) {
-            if parameters.iter().any(|plan| plan.location == ParameterIn::Path && plan.name == variable) {
-                continue;
+        for parameter in &operation.parameters {
+            let schema = input.pointer(&format!("/properties/{}", super::token(&parameter.name))).cloned();
+            if schema.is_none() {
+                declare(&mut input, &parameter.name, parameter.schema.json.as_ref(), parameter.description.as_deref(), parameter.required);
             }
-            let known = input.pointer(&format!("/properties/{}", super::token(&variable))).cloned();
-            if known.is_none() {
-                declare(&mut input, &variable, &json!({"type": "string"}), None, true);
-            }
-            bindings.push(argument(&variable, Spot::Parameter(parameters.len()), true, &Arc::new(known.unwrap_or(json!({})))));
-            parameters.push(ParameterPlan {
-                name: variable,
-                location: ParameterIn::Path,
-                encoding: openapi::ParameterEncoding::Style { style: openapi::Style::Simple, explode: false, allow_reserved: false, allow_empty_value: false },
-                required: true,
-            });
+            let schema = schema.map_or_else(|| parameter.schema.json.clone(), Arc::new);
+            bindings.push(argument(&parameter.name, Spot::Parameter(parameters.len()), parameter.required, &schema));
+            parameters.push(request::parameter_plan(parameter));
         }
-        let path = request::url::parse_path(&request.path, &parameters)
+        let path = path_parts(&operation, &parameters)
             .map_err(|reason| problem("bad-path", reason, at.value(&format!("{pointer}/request/path"))))?;
         let body = self.hand_body(request, &mut bindings, &mut input, pointer, at)?;
         let edits = &rules.edits;
@@ -91,13 +79,14 @@ impl Compiler<'_> {
         if let Value::Object(root) = &mut input {
             root.entry("additionalProperties").or_insert(Value::Bool(false));
         }
+        super::person::amend(&mut input, edits);
         let published = profile::publish(&input, self.profile.schema_profile);
         let result = self.result_plan(rules, pointer, at)?;
-        let operation = format!("{method} {}", request.path);
+        let spoken = format!("{method} {}", request.path);
         Ok(Tool {
             name: name.to_string(),
             title: edits.title.clone(),
-            description: described(&edits.description, || format!("{operation} of {source_name}")),
+            description: described(&edits.description, || format!("{spoken} of {source_name}")),
             annotations: annotations(hints::annotations(method.as_str()), edits.annotations.as_ref()),
             icons: edits.icons.clone().unwrap_or_default(),
             tags: Vec::new(),
@@ -116,7 +105,7 @@ impl Compiler<'_> {
                 method,
                 base_url,
                 path,
-                fixed_query: None,
+                fixed_query: operation.route.fixed_query.clone(),
                 parameters,
                 body,
                 accept: "application/json, */*;q=0.8".to_string(),
@@ -136,6 +125,24 @@ impl Compiler<'_> {
             requires_client: capabilities(edits.requires_client.as_deref()),
             result,
             cache: edits.cache.clone(),
+        })
+    }
+
+    /// The request as the one operation of a small document: parameters mean what OpenAPI says.
+    fn as_operation(&mut self, request: &HandRequest, method: &http::Method, pointer: &str, at: At<'_>) -> Result<Operation, Diagnostic> {
+        let root = json!({
+            "openapi": "3.1.0",
+            "info": {"title": "", "version": ""},
+            "paths": {request.path.clone(): {method.as_str().to_ascii_lowercase(): {"parameters": request.parameters, "responses": {}}}},
+        });
+        let text = serde_json::to_string_pretty(&root).unwrap_or_default();
+        let document = Document::new("request", Source::new("request", text), root);
+        let (api, report) = openapi::read(&DocumentSet::new(vec![Arc::new(document)]), &openapi::ReadOptions::default());
+        let place = || at.value(&format!("{pointer}/request"));
+        let found = api.and_then(|api| api.operations.into_iter().next());
+        found.ok_or_else(|| {
+            let reasons: Vec<&str> = report.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+            problem("bad-request", format!("this request can't be read: {}", reasons.join("; ")), place())
         })
     }
 
@@ -170,7 +177,7 @@ impl Compiler<'_> {
         let Some(body) = &request.body else { return Ok(None) };
         let media_type = request.content_type.clone().unwrap_or_else(|| "application/json".to_string());
         let template = BodyTemplate::compile(body)
-            .map_err(|error| problem("bad-template", format!("`request.body`: {error}"), at.value(&format!("{pointer}/request/body"))))?;
+            .map_err(|error| problem("bad-template", format!("`request.body`: {}", shown(&error)), at.value(&format!("{pointer}/request/body"))))?;
         for path in template.placeholders() {
             let Some(name) = path.first() else { continue };
             if input.pointer(&format!("/properties/{}", super::token(name))).is_none() {
@@ -280,9 +287,9 @@ fn argument(name: &str, spot: Spot, required: bool, schema: &Arc<Value>) -> Bind
     Binding { from: From::Argument(name.to_string()), spot, required, default: None, keep_null: false, schema: schema.clone() }
 }
 
-/// `{name}`s of a path template.
-fn variables(path: &str) -> Vec<String> {
-    path.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name.to_string()).collect()
+/// All faults of a body template.
+pub(super) fn shown(errors: &[crate::template::TemplateError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// A tool's own description, else a stand-in: never empty.

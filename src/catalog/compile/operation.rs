@@ -120,7 +120,7 @@ impl Compiler<'_> {
         let body = self.body(making, &mut arguments)?;
         self.late_arguments(making, &mut arguments)?;
         self.stale_arguments(making, &arguments, &[]);
-        let input = arguments.input(&self.profile, body.as_ref().and_then(|body| body.check.clone()));
+        let input = arguments.input(&self.profile, &making.edits, body.as_ref().and_then(|body| body.check.clone()));
         let output = self.output(making)?;
         let (published_output, accept, plan) = (output.schema, output.accept, output.plan.clone());
         let security = self.security(making)?;

@@ -1,6 +1,6 @@
 //! Composite tools: several calls, one tool.
 
-use super::hand::{confirm, described};
+use super::hand::{confirm, described, shown};
 use super::operation::{annotations, capabilities, tool_pointer};
 use super::{At, Compiler, Unit, problem, token};
 use crate::catalog::{Action, Annotations, Input, Output, Step, Tool};
@@ -34,6 +34,7 @@ impl Compiler<'_> {
         if let Value::Object(root) = &mut input {
             root.entry("additionalProperties").or_insert(Value::Bool(false));
         }
+        super::person::amend(&mut input, &rules.edits);
         let mut steps: Vec<Step> = Vec::new();
         for (index, rule) in rules.steps.iter().enumerate() {
             let here = format!("{pointer}/steps/{index}");
@@ -49,7 +50,7 @@ impl Compiler<'_> {
             let mut after: Vec<usize> = Vec::new();
             for (argument, value) in &rule.with {
                 let place = at.value(&format!("{here}/with/{}", token(argument)));
-                let template = BodyTemplate::compile(value).map_err(|error| problem("bad-template", error.to_string(), place.clone()))?;
+                let template = BodyTemplate::compile(value).map_err(|error| problem("bad-template", shown(&error), place.clone()))?;
                 self.known(&template, &steps, &input, place, &mut after)?;
                 if tool.input.published.pointer(&format!("/properties/{}", token(argument))).is_none()
                     && tool.input.published.get("additionalProperties") == Some(&Value::Bool(false))
@@ -67,7 +68,7 @@ impl Compiler<'_> {
                 None => None,
                 Some(value) => {
                     let place = at.value(&format!("{here}/when"));
-                    let template = BodyTemplate::compile(value).map_err(|error| problem("bad-template", error.to_string(), place.clone()))?;
+                    let template = BodyTemplate::compile(value).map_err(|error| problem("bad-template", shown(&error), place.clone()))?;
                     self.known(&template, &steps, &input, place, &mut after)?;
                     Some(template)
                 }
