@@ -149,7 +149,10 @@ fn apart(candidate: &NameCandidate, name: &str, style: NameStyle, max: usize, ta
         return hashed;
     }
     // The very same operation twice (two sources): only their order tells them apart.
-    (2usize..).map(|number| with_tail(&hashed, &number.to_string(), max)).find(|name| !taken.contains(name)).unwrap_or(hashed)
+    (2usize..)
+        .map(|number| with_tail(&hashed, &number.to_string(), max))
+        .find(|name| !taken.contains(name))
+        .unwrap_or(hashed)
 }
 
 /// Legal names come back as they are; else every run of illegal characters becomes one `_`, none at the ends.

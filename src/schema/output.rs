@@ -120,7 +120,15 @@ impl<'r> Relaxer<'r> {
         let structural = |keyword: &str| {
             matches!(
                 keyword,
-                "type" | "properties" | "items" | "additionalProperties" | "allOf" | "anyOf" | "oneOf" | "enum" | "const"
+                "type"
+                    | "properties"
+                    | "items"
+                    | "additionalProperties"
+                    | "allOf"
+                    | "anyOf"
+                    | "oneOf"
+                    | "enum"
+                    | "const"
             )
         };
         let rest = members.keys().filter(|keyword| structural(keyword)).count();
@@ -202,7 +210,9 @@ impl<'r> Relaxer<'r> {
                         relaxed.push(branch);
                     }
                 }
-                let any = relaxed.iter().any(|branch| branch.as_object().is_none_or(|m| m.keys().all(|k| k == "description")));
+                let any = relaxed
+                    .iter()
+                    .any(|branch| branch.as_object().is_none_or(|m| m.keys().all(|k| k == "description")));
                 if !any {
                     out.alternatives = Some(relaxed);
                 }

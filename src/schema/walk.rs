@@ -18,8 +18,18 @@ pub enum Holds {
 /// Says how `keyword` holds schemas; `None` for every other keyword.
 pub fn holds(keyword: &str) -> Option<Holds> {
     match keyword {
-        "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains" | "propertyNames"
-        | "unevaluatedItems" | "unevaluatedProperties" | "contentSchema" | "additionalItems" => Some(Holds::One),
+        "items"
+        | "additionalProperties"
+        | "not"
+        | "if"
+        | "then"
+        | "else"
+        | "contains"
+        | "propertyNames"
+        | "unevaluatedItems"
+        | "unevaluatedProperties"
+        | "contentSchema"
+        | "additionalItems" => Some(Holds::One),
         "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => Some(Holds::Map),
         "allOf" | "anyOf" | "oneOf" | "prefixItems" => Some(Holds::List),
         _ => None,

@@ -33,7 +33,9 @@ impl<'de> DeserializeSeed<'de> for One<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
         match self.shape.node(self.id) {
             None => IgnoredAny::deserialize(deserializer).map(|_| true),
-            Some(node) if node.closure.is_empty() => deserializer.deserialize_any(OneVisitor { shape: self.shape, node }),
+            Some(node) if node.closure.is_empty() => {
+                deserializer.deserialize_any(OneVisitor { shape: self.shape, node })
+            }
             Some(node) => {
                 let own = deserializer.deserialize_any(ManyVisitor { shape: self.shape, ids: &node.closure })?;
                 Ok(settle(self.shape, &node.closure, own).first().copied().unwrap_or(false))
@@ -252,7 +254,8 @@ impl<'de> Visitor<'de> for ManyVisitor<'_> {
         let mut below = Below::default();
         loop {
             below.clear();
-            let names = Names { shape: self.shape, ids: self.ids, holds: &holds, guesses: &mut guesses, below: &mut below };
+            let names =
+                Names { shape: self.shape, ids: self.ids, holds: &holds, guesses: &mut guesses, below: &mut below };
             if members.next_key_seed(names)?.is_none() {
                 return Ok(holds);
             }

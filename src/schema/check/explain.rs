@@ -120,7 +120,9 @@ impl Teller<'_> {
             // A name that is already given is not what was meant.
             let near = nearest(name, legal_names.iter().copied().filter(|legal| given.get(*legal).is_none()));
             let message = match near {
-                None if !at_root && !legal_names.is_empty() => format!("is not known here; known: {}", listed(&legal_names)),
+                None if !at_root && !legal_names.is_empty() => {
+                    format!("is not known here; known: {}", listed(&legal_names))
+                }
                 None if !at_root => "is not known here; no member is".to_string(),
                 _ => "is not known".to_string(),
             };

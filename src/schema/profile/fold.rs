@@ -241,9 +241,9 @@ pub fn both(a: Value, b: Value) -> Value {
     if let (Some(small), Some(large)) = (a.as_object(), b.as_object())
         && !small.contains_key("$ref")
         && !large.contains_key("$ref")
-        && large.iter().all(|(keyword, value)| {
-            is_annotation(keyword) || small.get(keyword).is_none_or(|other| other == value)
-        })
+        && large
+            .iter()
+            .all(|(keyword, value)| is_annotation(keyword) || small.get(keyword).is_none_or(|other| other == value))
     {
         let mut merged = small.clone();
         for (keyword, value) in large {
@@ -319,7 +319,15 @@ fn is_any(schema: &Value) -> bool {
 pub fn is_annotation(keyword: &str) -> bool {
     matches!(
         keyword,
-        "title" | "description" | "default" | "examples" | "example" | "deprecated" | "readOnly" | "writeOnly" | "$comment"
+        "title"
+            | "description"
+            | "default"
+            | "examples"
+            | "example"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "$comment"
     ) || keyword.starts_with("x-")
 }
 

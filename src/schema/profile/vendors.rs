@@ -48,7 +48,8 @@ impl Reducer<'_> {
     }
 
     fn inline(&mut self, reference: &str, members: &Map<String, Value>) -> Value {
-        let name = walk::definition_name(reference).map(|name| name.into_owned()).unwrap_or_else(|| reference.to_string());
+        let name =
+            walk::definition_name(reference).map(|name| name.into_owned()).unwrap_or_else(|| reference.to_string());
         let description = members.get("description").and_then(Value::as_str);
         let target = walk::target(self.root, reference);
         let recursive = self.open.contains(&name);
@@ -227,7 +228,10 @@ impl Reducer<'_> {
             Some(items @ Value::Object(_)) => self.reduce(items),
             _ => {
                 let first = members.get("prefixItems").and_then(Value::as_array).and_then(|list| list.first());
-                first.map_or_else(|| json!({ "type": "string", "description": "any JSON value" }), |item| self.reduce(item))
+                first.map_or_else(
+                    || json!({ "type": "string", "description": "any JSON value" }),
+                    |item| self.reduce(item),
+                )
             }
         };
         out.insert("items".to_string(), items);
@@ -260,7 +264,9 @@ fn scalar(kind: &str, members: &Map<String, Value>, out: &mut Map<String, Value>
     }
     for (keyword, bound) in members.iter().filter(|(_, bound)| bound.is_number()) {
         let (target, note_needed) = match (kind, keyword.as_str()) {
-            ("integer" | "number", "minimum" | "maximum") | ("string", "minLength" | "maxLength") => (keyword.as_str(), ""),
+            ("integer" | "number", "minimum" | "maximum") | ("string", "minLength" | "maxLength") => {
+                (keyword.as_str(), "")
+            }
             ("integer" | "number", "exclusiveMinimum") if !members.contains_key("minimum") => ("minimum", "more than"),
             ("integer" | "number", "exclusiveMaximum") if !members.contains_key("maximum") => ("maximum", "less than"),
             ("integer" | "number", "multipleOf") => ("", "a multiple of"),
