@@ -2,6 +2,9 @@
 //! up by name. After this module nobody says OpenAPI.
 
 pub mod compile;
+pub mod hints;
+pub mod name;
+pub mod search;
 
 use crate::diagnostic::Diagnostic;
 use crate::mapping::{

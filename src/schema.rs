@@ -9,6 +9,10 @@ pub mod bundle;
 pub mod check;
 pub mod keyword;
 pub mod view;
+pub mod kinds;
+pub mod output;
+pub mod profile;
+pub mod walk;
 
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
