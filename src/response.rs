@@ -1,5 +1,10 @@
 //! Status, headers and bounded bytes of what the API answered, or the way it failed to.
 
+mod date;
+mod link;
+mod media_type;
+pub use media_type::MediaType;
+
 use bytes::Bytes;
 use std::time::Duration;
 
@@ -54,4 +59,70 @@ pub enum TimeoutKind {
     FirstByte,
     /// The whole call.
     Total,
+}
+
+impl Response {
+    /// The first value of a header, if it is visible ASCII. `name` in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok().map(str::trim)
+    }
+
+    /// The declared `Content-Type`; `None` where it is missing or has no `type/subtype`.
+    pub fn media_type(&self) -> Option<MediaType<'_>> {
+        MediaType::parse(self.header("content-type")?)
+    }
+
+    /// `Retry-After` (RFC 9110 §10.2.3): seconds, or a date counted from the answer's own `Date`,
+    /// so that no clock is needed. A date in the past is zero; a date without `Date` is `None`.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let text = self.header("retry-after")?;
+        if let Ok(seconds) = text.parse::<u64>() {
+            return Some(Duration::from_secs(seconds));
+        }
+        let at = date::seconds(text)?;
+        let now = date::seconds(self.header("date")?)?;
+        Some(Duration::from_secs(u64::try_from(at.saturating_sub(now)).unwrap_or(0)))
+    }
+
+    /// The target of the first `Link` with `rel="next"` (RFC 8288), as written: absolute or relative.
+    pub fn link_next(&self) -> Option<&str> {
+        self.headers.get_all("link").iter().filter_map(|value| value.to_str().ok()).find_map(|value| link::find(value, "next"))
+    }
+
+    /// How long the answer stays fresh for one caller (RFC 9111 §5.2.2): `max-age` less `Age`;
+    /// zero with `no-store` or `no-cache`; `None` where nothing is said.
+    pub fn max_age(&self) -> Option<Duration> {
+        let mut age = None;
+        for value in self.headers.get_all("cache-control").iter().filter_map(|value| value.to_str().ok()) {
+            for directive in value.split(',') {
+                let (name, argument) = directive.split_once('=').unwrap_or((directive, ""));
+                match name.trim().to_ascii_lowercase().as_str() {
+                    "no-store" | "no-cache" => return Some(Duration::ZERO),
+                    "max-age" if age.is_none() => age = argument.trim().trim_matches('"').parse::<u64>().ok(),
+                    _ => {}
+                }
+            }
+        }
+        let spent = self.header("age").and_then(|text| text.parse().ok()).unwrap_or(0);
+        age.map(|seconds| Duration::from_secs(seconds.saturating_sub(spent)))
+    }
+
+    /// The file name of `Content-Disposition` (RFC 6266; `filename*` wins), without any folder.
+    pub fn file_name(&self) -> Option<String> {
+        let (_, parameters) = self.header("content-disposition")?.split_once(';')?;
+        let mut plain = None;
+        for (name, value) in media_type::parameters(parameters) {
+            if name.eq_ignore_ascii_case("filename*") {
+                let encoded = value.splitn(3, '\'').nth(2)?;
+                plain = Some(percent_encoding::percent_decode_str(encoded).decode_utf8_lossy().into_owned());
+                break;
+            }
+            if name.eq_ignore_ascii_case("filename") {
+                plain = Some(value.into_owned());
+            }
+        }
+        let name = plain?;
+        let last = name.rsplit(['/', '\\']).next().unwrap_or_default().trim();
+        (!last.is_empty() && !last.chars().any(char::is_control)).then(|| last.to_owned())
+    }
 }

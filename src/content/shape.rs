@@ -1,5 +1,356 @@
 //! The result pipeline of a mapping.
+//!
+//! Steps, in this order: `select` (jq), `path`, `pick`, `drop`, `rename`, `redact`, `limit_items`, `max_bytes`, then the
+//! form: `format`, `template`, `blocks`, `as`. [`Compiled::rewrite_schema`] takes the published output schema the same way.
+
+mod compose;
+mod filter;
+mod format;
+mod read;
+mod render;
+mod schema;
+mod selector;
+
+pub use selector::Selector;
+
+use super::cut::{self, Cut};
+use super::jq::{self, Jq};
+use super::{Block, problem};
+use crate::catalog::Arguments;
+use crate::mapping::{Binary, Format, OutputSchema, ResultKind, ResultRules};
+use compose::BlockPlan;
+use filter::Outputs;
+use render::{TextTemplate, UriTemplate, context};
+use schema::Rewriter;
+use selector::Tree;
+use serde_json::{Value, json};
 
 /// jq, templates and selectors of one tool, compiled.
 #[derive(Debug)]
-pub struct Compiled;
+pub struct Compiled {
+    select: Option<(Jq, Outputs)>,
+    path: Option<Selector>,
+    pick: Option<Tree>,
+    drop: Option<Tree>,
+    rename: Option<Tree>,
+    redact: Option<Tree>,
+    limit_items: Option<usize>,
+    max_bytes: Option<usize>,
+    format: Option<Format>,
+    template: Option<TextTemplate>,
+    blocks: Vec<BlockPlan>,
+    uri: Option<UriTemplate>,
+    /// `as`.
+    pub(super) kind: ResultKind,
+    /// `mime_type` of the embedded resource.
+    pub(super) mime_type: Option<String>,
+    /// `binary`.
+    pub(super) binary: Option<Binary>,
+    /// `output_schema`.
+    pub(super) output_schema: OutputSchema,
+}
+
+/// A fault in `result` rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShapeError {
+    /// The key below `result`, such as `select`, `pick[1]` or `blocks[0].uri`.
+    pub key: String,
+    /// What is wrong, without trailing full stop.
+    pub message: String,
+}
+
+/// A value after the pipeline.
+#[derive(Debug, Clone, Default)]
+pub struct Shaped {
+    /// The value.
+    pub value: Value,
+    /// Its text, where `format` or `template` make one; else its JSON is the text.
+    pub text: Option<String>,
+    /// Composed blocks instead of a text.
+    pub blocks: Option<Vec<Block>>,
+    /// True if the value goes out as `structuredContent` too.
+    pub structured: bool,
+    /// What was shortened.
+    pub cuts: Vec<Cut>,
+    /// Remarks for the model.
+    pub notes: Vec<String>,
+    /// The API's own error message, where `path` led nowhere and the answer holds `errors` (GraphQL).
+    pub failed: Option<String>,
+}
+
+/// Files errors under a key.
+trait Keyed<T> {
+    fn keyed(self, key: impl Into<String>, errors: &mut Vec<ShapeError>) -> Option<T>;
+}
+
+impl<T> Keyed<T> for Result<T, String> {
+    fn keyed(self, key: impl Into<String>, errors: &mut Vec<ShapeError>) -> Option<T> {
+        self.map_err(|message| errors.push(ShapeError { key: key.into(), message })).ok()
+    }
+}
+
+impl Compiled {
+    /// Compiles the rules; all faults at once.
+    pub fn new(rules: &ResultRules) -> Result<Self, Vec<ShapeError>> {
+        let errors = &mut Vec::new();
+        let select = rules.select.as_deref().and_then(|text| {
+            let outputs = jq::parsed(text).map(|term| filter::outputs(&term));
+            Some((Jq::compile(text).keyed("select", errors)?, outputs.unwrap_or(Outputs::Unknown)))
+        });
+        let path = rules.path.as_deref().and_then(|text| Selector::parse(text).keyed("path", errors));
+        let mut selectors = |key: &str, list: &[String]| {
+            let all: Vec<Selector> = list
+                .iter()
+                .enumerate()
+                .filter_map(|(index, text)| Selector::parse(text).keyed(format!("{key}[{index}]"), errors))
+                .collect();
+            (!all.is_empty()).then(|| Tree::new(&all))
+        };
+        let pick = selectors("pick", &rules.pick);
+        let drop = selectors("drop", &rules.drop);
+        let redact = selectors("redact", &rules.redact);
+        let mut renames = Vec::new();
+        for (old, new) in &rules.rename {
+            let key = format!("rename.{old}");
+            if new.is_empty() {
+                errors.push(ShapeError { key, message: "the new name is empty".to_owned() });
+            } else if let Some(selector) = Selector::parse(old).keyed(key, errors) {
+                renames.push((selector, new.clone()));
+            }
+        }
+        let rename = (!renames.is_empty()).then(|| Tree::renaming(&renames));
+        let template = rules.template.as_deref().and_then(|text| TextTemplate::compile(text).keyed("template", errors));
+        let uri = rules.uri.as_deref().and_then(|text| UriTemplate::compile(text).keyed("uri", errors));
+        let blocks: Vec<BlockPlan> = rules
+            .blocks
+            .iter()
+            .enumerate()
+            .filter_map(|(index, rules)| BlockPlan::compile(rules, index, errors))
+            .collect();
+        let forms = [
+            ("format", rules.format.is_some()),
+            ("template", rules.template.is_some()),
+            ("blocks", !rules.blocks.is_empty()),
+        ];
+        let given: Vec<&str> = forms.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect();
+        if let [first, second, ..] = given.as_slice() {
+            let message = format!("`{first}` and `{second}` exclude each other");
+            errors.push(ShapeError { key: (*second).to_owned(), message });
+        }
+        let max_bytes = rules.max_bytes.map(|bytes| usize::try_from(bytes.0).unwrap_or(usize::MAX));
+        if max_bytes.is_some_and(|bytes| bytes < 64) {
+            errors.push(ShapeError { key: "max_bytes".to_owned(), message: "less than 64 bytes hold nothing".to_owned() });
+        }
+        if !errors.is_empty() {
+            return Err(std::mem::take(errors));
+        }
+        Ok(Compiled {
+            select,
+            path,
+            pick,
+            drop,
+            rename,
+            redact,
+            limit_items: rules.limit_items,
+            max_bytes,
+            format: rules.format,
+            template,
+            blocks,
+            uri,
+            kind: rules.kind,
+            mime_type: rules.mime_type.clone(),
+            binary: rules.binary,
+            output_schema: rules.output_schema.unwrap_or_default(),
+        })
+    }
+
+    /// Takes a value through the pipeline. Errors: a filter or template failed on this value.
+    pub fn apply(&self, value: Value, arguments: &Arguments) -> Result<Shaped, String> {
+        let value = match &self.select {
+            Some((filter, outputs)) => match (select(filter, *outputs, &value), graphql_error(&value)) {
+                (Ok(selected), _) => selected,
+                (Err(_), failed @ Some(_)) => return Ok(Shaped { failed, ..Shaped::default() }),
+                (Err(error), None) => return Err(error),
+            },
+            None => value,
+        };
+        let Some(path) = &self.path else {
+            let value = match &self.pick {
+                Some(tree) => tree.pick(value),
+                None => value,
+            };
+            return self.finish(value, arguments);
+        };
+        let failed = graphql_error(&value).filter(|_| !path.get(&value).is_some_and(|found| !found.is_null()));
+        if failed.is_some() || !path.hits(&value) {
+            let notes = vec![format!("The answer has nothing at `{}`.", path.as_str())];
+            return Ok(Shaped { failed, notes, structured: self.is_structured(), ..Shaped::default() });
+        }
+        let value = path.take(value).unwrap_or_default();
+        let value = match &self.pick {
+            Some(tree) => tree.pick(value),
+            None => value,
+        };
+        self.finish(value, arguments)
+    }
+
+    /// The same for a JSON text; reads only what `path` and `pick` leave, where that can be. Errors as [`Compiled::apply`].
+    pub fn apply_text(&self, text: &[u8], arguments: &Arguments) -> Result<Shaped, String> {
+        let streams = self.select.is_none()
+            && (self.path.is_some() || self.pick.is_some())
+            && self.path.as_ref().is_none_or(read::is_plain);
+        if streams
+            && let Ok(Some(value)) = read::read(text, self.path.as_ref(), self.pick.as_ref())
+            && !value.is_null()
+        {
+            return self.finish(value, arguments);
+        }
+        let value = serde_json::from_slice(text).map_err(|_| "the answer is no JSON that can be read".to_owned())?;
+        self.apply(value, arguments)
+    }
+
+    fn finish(&self, mut value: Value, arguments: &Arguments) -> Result<Shaped, String> {
+        let mut cuts = Vec::new();
+        let mut notes = Vec::new();
+        if let Some(tree) = &self.drop {
+            tree.remove(&mut value);
+        }
+        if let Some(tree) = &self.rename {
+            let mut lost = Vec::new();
+            value = tree.rename(value, &mut lost);
+            lost.sort_unstable();
+            lost.dedup();
+            notes.extend(lost.iter().map(|name| format!("The API's own `{name}` gave way to a renamed member.")));
+        }
+        if let Some(tree) = &self.redact {
+            tree.redact(&mut value);
+        }
+        if let Some(most) = self.limit_items {
+            cut::limit_items(&mut value, most, "", &mut cuts);
+        }
+        // A composed or formatted text has its own length; its value is cut only where it is the text.
+        let plain = self.template.is_none() && self.blocks.is_empty();
+        if let Some(budget) = self.max_bytes.filter(|_| plain) {
+            value = cut::fit(value, budget, "", &mut cuts);
+        }
+        let mut shaped = Shaped { structured: self.is_structured(), ..Shaped::default() };
+        if let Some(template) = &self.template {
+            let text = template.render(&context(&value, arguments)).map_err(|error| format!("`template`: {error}"))?;
+            shaped.text = Some(self.fit_plain(text, &mut cuts));
+        } else if !self.blocks.is_empty() {
+            let mut blocks = Vec::new();
+            for plan in &self.blocks {
+                blocks.extend(plan.make(&value, arguments, &mut notes)?);
+            }
+            shaped.blocks = Some(blocks);
+        } else if let Some(format) = self.format.filter(|format| *format != Format::Json) {
+            shaped.text = Some(self.fit_plain(format::format(&value, format), &mut cuts));
+        }
+        Ok(Shaped { value, cuts, notes, ..shaped })
+    }
+
+    /// Cuts a plain text to `max_bytes`.
+    pub(super) fn fit_plain(&self, text: String, cuts: &mut Vec<Cut>) -> String {
+        match self.max_bytes {
+            Some(budget) => cut::fit_plain(text, budget, cuts),
+            None => text,
+        }
+    }
+
+    /// True if nothing is asked for that changes a JSON body: its bytes may go through.
+    pub(super) fn is_transparent(&self) -> bool {
+        self.select.is_none()
+            && self.path.is_none()
+            && self.pick.is_none()
+            && self.drop.is_none()
+            && self.rename.is_none()
+            && self.redact.is_none()
+            && self.limit_items.is_none()
+            && self.max_bytes.is_none()
+            && self.format.is_none()
+            && !self.composes()
+    }
+
+    /// True if a template or blocks make the content, whatever the body is.
+    pub(super) fn composes(&self) -> bool {
+        self.template.is_some() || !self.blocks.is_empty()
+    }
+
+    /// True if the value goes out as `structuredContent`.
+    pub(super) fn is_structured(&self) -> bool {
+        self.kind == ResultKind::Auto && !self.composes()
+    }
+
+    /// `uri` filled in; `None` where the mapping gives none.
+    pub(super) fn uri(&self, value: &Value, arguments: &Arguments) -> Option<String> {
+        self.uri.as_ref().map(|uri| uri.expand(value, arguments))
+    }
+
+    /// The output schema of what the pipeline makes of a value of the `published` one. `None` where the result is no
+    /// structured value (`template`, `blocks`, `as: text | resource`, `output_schema: none`).
+    pub fn rewrite_schema(&self, published: &Value) -> Option<Value> {
+        if !self.is_structured() || self.output_schema == OutputSchema::None {
+            return None;
+        }
+        let rewriter = Rewriter::new(published);
+        let mut schema = published.clone();
+        if let Some((filter, outputs)) = &self.select {
+            schema = match jq::parsed(filter.text()) {
+                Ok(term) => {
+                    let output = filter::schema(&term, &schema, rewriter, 0);
+                    match outputs {
+                        Outputs::One => output,
+                        Outputs::Maybe => schema::nullable(output),
+                        Outputs::Many if output == json!({}) => json!({"type": "array"}),
+                        Outputs::Many => json!({"type": "array", "items": output}),
+                        Outputs::Unknown => json!({}),
+                    }
+                }
+                Err(_) => json!({}),
+            };
+        }
+        if let Some(path) = &self.path {
+            schema = rewriter.path(&schema, path);
+        }
+        if let Some(tree) = &self.pick {
+            schema = rewriter.pick(&schema, tree, 0);
+        }
+        if let Some(tree) = &self.drop {
+            schema = rewriter.remove(&schema, tree, 0);
+        }
+        if let Some(tree) = &self.rename {
+            schema = rewriter.rename(&schema, tree, 0);
+        }
+        if let Some(tree) = &self.redact {
+            schema = rewriter.redact(&schema, tree, 0);
+        }
+        let mut schema = schema::with_definitions(schema, published);
+        if self.limit_items.is_some() || self.max_bytes.is_some() {
+            schema::without_min_items(&mut schema, 0);
+        }
+        Some(schema)
+    }
+}
+
+/// Runs the filter and makes one value of its outputs.
+fn select(filter: &Jq, outputs: Outputs, value: &Value) -> Result<Value, String> {
+    let failed = |error| format!("`select`: {error}");
+    match outputs {
+        Outputs::One | Outputs::Maybe => Ok(filter.first(value).map_err(failed)?.unwrap_or_default()),
+        Outputs::Many => Ok(Value::Array(filter.all(value).map_err(failed)?)),
+        Outputs::Unknown => {
+            let mut all = filter.all(value).map_err(failed)?;
+            Ok(match all.len() {
+                0 => Value::Null,
+                1 => all.pop().unwrap_or_default(),
+                _ => Value::Array(all),
+            })
+        }
+    }
+}
+
+/// What `errors` of an answer say (GraphQL, section "Errors"); `None` where the list is empty or missing.
+fn graphql_error(value: &Value) -> Option<String> {
+    let errors = value.get("errors")?.as_array().filter(|errors| !errors.is_empty())?;
+    problem::list(errors, &|place| place.to_owned())
+}

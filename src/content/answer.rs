@@ -1,0 +1,388 @@
+//! An answer, or a value made of several, as content.
+
+use super::conform::{Shape, Verdict};
+use super::cut::{self, Cut};
+use super::decode::{self, Body};
+use super::shape::{Compiled, Shaped};
+use super::{
+    Block, Content, Json, LinkMaker, META_CUT, META_NULLED, META_TRUNCATED, ResourceBody, ResourceContents, Text, problem,
+};
+use crate::catalog::{Action, Arguments, RequestAction, Tool};
+use crate::mapping::{Binary, OutputSchema, ResultKind};
+use crate::response::Response;
+use bytes::Bytes;
+use http::{Method, StatusCode};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Larger files become links where links can be made; images and audio only from here on, since a model sees them
+/// only when they are embedded.
+const LINK_FILES_FROM: usize = 1 << 20;
+const LINK_MEDIA_FROM: usize = 8 << 20;
+
+/// True if the tool counts this status as success: its `success` rule, else 200 to 299.
+pub fn succeeded(tool: &Tool, status: StatusCode) -> bool {
+    match request(tool) {
+        Some(action) => action.success.contains(status.as_u16()),
+        None => status.is_success(),
+    }
+}
+
+/// The content of one answer. `arguments` are those of the call (templates see them), `uri` is the identity of an
+/// embedded resource where the mapping gives none.
+pub fn from_response(
+    tool: &Tool,
+    arguments: &Arguments,
+    response: &Response,
+    uri: &str,
+    links: Option<&dyn LinkMaker>,
+) -> Content {
+    let status = response.status;
+    if status == StatusCode::NOT_MODIFIED {
+        return Builder::new(tool, arguments, uri, links).without_body("Not modified since the version that was asked for (304).".to_owned());
+    }
+    if !succeeded(tool, status) {
+        return problem::from_status(tool, response);
+    }
+    let mut content = Builder::new(tool, arguments, uri, links).body(response);
+    if response.truncated {
+        content.set_meta(META_TRUNCATED, Value::Bool(true));
+    }
+    content
+}
+
+/// The content of a value that was put together from several answers: pages, steps, a stream. `notes` are remarks for the
+/// model in a block of their own.
+pub fn from_value(
+    tool: &Tool,
+    arguments: &Arguments,
+    value: Value,
+    notes: Vec<String>,
+    uri: &str,
+    links: Option<&dyn LinkMaker>,
+) -> Content {
+    Builder::new(tool, arguments, uri, links).value(value, Vec::new(), notes)
+}
+
+fn request(tool: &Tool) -> Option<&RequestAction> {
+    match &tool.action {
+        Action::Request(action) => Some(action),
+        _ => None,
+    }
+}
+
+struct Builder<'a> {
+    tool: &'a Tool,
+    arguments: &'a Arguments,
+    uri: &'a str,
+    links: Option<&'a dyn LinkMaker>,
+    plan: Option<&'a Compiled>,
+    shape: Option<&'a Shape>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(tool: &'a Tool, arguments: &'a Arguments, uri: &'a str, links: Option<&'a dyn LinkMaker>) -> Self {
+        let plan = tool.result.as_deref().map(|plan| &plan.compiled);
+        Builder { tool, arguments, uri, links, plan, shape: tool.output.conform.as_deref() }
+    }
+
+    fn body(&self, response: &Response) -> Content {
+        let transparent = self.plan.is_none_or(Compiled::is_transparent);
+        let kind = self.plan.map_or(ResultKind::Auto, |plan| plan.kind);
+        let shape = self.shape.filter(|_| transparent && kind == ResultKind::Auto);
+        let body = decode::decode(response, shape);
+        if kind == ResultKind::Resource {
+            return self.whole_resource(response, body);
+        }
+        match body {
+            Body::Empty => self.without_body(self.empty_text(response)),
+            Body::Json(text, verdict) if transparent => self.raw(text, verdict),
+            Body::Json(text, _) => match self.plan {
+                Some(plan) => self.shaped(plan.apply_text(&text, self.arguments), Vec::new(), Vec::new()),
+                None => self.raw(text, Verdict::Conforms),
+            },
+            Body::Sequence(items) => self.value(Value::Array(items), Vec::new(), Vec::new()),
+            Body::CutJson(value, cuts) => {
+                let note = "The API's answer was longer than what is read of it.".to_owned();
+                self.value(value, cuts, vec![note])
+            }
+            Body::Text(text, _) => self.text(text, response.truncated),
+            Body::Image(data, mime_type) => match self.linked(&data, &mime_type, LINK_MEDIA_FROM, response) {
+                Some(link) => self.blocks(vec![link], response.truncated),
+                None => self.blocks(vec![Block::Image { data, mime_type }], response.truncated),
+            },
+            Body::Audio(data, mime_type) => match self.linked(&data, &mime_type, LINK_MEDIA_FROM, response) {
+                Some(link) => self.blocks(vec![link], response.truncated),
+                None => self.blocks(vec![Block::Audio { data, mime_type }], response.truncated),
+            },
+            Body::File(data, mime_type, text) => match self.linked(&data, &mime_type, LINK_FILES_FROM, response) {
+                Some(link) => self.blocks(vec![link], response.truncated),
+                None => self.blocks(vec![self.resource(data, mime_type, text)], response.truncated),
+            },
+        }
+    }
+
+    /// JSON whose bytes go through.
+    fn raw(&self, text: Bytes, verdict: Verdict) -> Content {
+        let json = Json::Raw(text.clone());
+        let mut content = Content { blocks: vec![Block::Text(Text::Json(json.clone()))], ..Content::default() };
+        let structured = self.plan.is_none_or(Compiled::is_structured);
+        match (verdict, self.shape) {
+            _ if !structured => {}
+            (Verdict::Differs, Some(_)) if self.is_strict() => {
+                content.is_error = true;
+                content.blocks.splice(0..0, self.not_as_declared().blocks);
+            }
+            (Verdict::Differs, Some(shape)) => {
+                let value = serde_json::from_slice(&text).unwrap_or_default();
+                self.conforming(shape, value, &mut content);
+            }
+            _ => content.structured = Some(json),
+        }
+        content
+    }
+
+    /// Any value through the pipeline.
+    fn value(&self, value: Value, cuts: Vec<Cut>, notes: Vec<String>) -> Content {
+        match self.plan {
+            Some(plan) if plan.kind == ResultKind::Resource => {
+                let uri = plan.uri(&value, self.arguments).unwrap_or_else(|| self.uri.to_owned());
+                let body = ResourceBody::Text(plain(&value));
+                let mime_type = Some(plan.mime_type.clone().unwrap_or_else(|| "application/json".to_owned()));
+                let mut content = self.blocks(vec![Block::Resource(ResourceContents { uri, mime_type, body })], false);
+                self.remark(&mut content, &cuts, notes);
+                content
+            }
+            Some(plan) => self.shaped(plan.apply(value, self.arguments), cuts, notes),
+            None => self.shaped(Ok(Shaped { value, structured: true, ..Shaped::default() }), cuts, notes),
+        }
+    }
+
+    fn shaped(&self, shaped: Result<Shaped, String>, mut cuts: Vec<Cut>, mut notes: Vec<String>) -> Content {
+        let shaped = match shaped {
+            Ok(shaped) => shaped,
+            Err(message) => {
+                return Content::error(format!(
+                    "The API answered, but the answer can't be shown as the mapping of `{}` says: {message}.",
+                    self.tool.name
+                ));
+            }
+        };
+        if let Some(message) = shaped.failed {
+            return Content::error(format!("The API reported: {message}"));
+        }
+        cuts.extend(shaped.cuts);
+        notes.extend(shaped.notes);
+        // One serialization serves the text and the structured value.
+        let bytes = Bytes::from(serde_json::to_vec(&shaped.value).unwrap_or_else(|_| b"null".to_vec()));
+        let json = Json::Raw(bytes.clone());
+        let blocks = match (shaped.blocks, shaped.text) {
+            (Some(blocks), _) => blocks,
+            (None, Some(text)) => vec![Block::text(text)],
+            (None, None) => match &shaped.value {
+                // Without a structured twin a string is shown as it is.
+                Value::String(text) if !shaped.structured => vec![Block::text(text.clone())],
+                _ => vec![Block::Text(Text::Json(json.clone()))],
+            },
+        };
+        let mut content = Content { blocks, ..Content::default() };
+        if shaped.structured {
+            match self.shape {
+                Some(shape) if shape.accepts(&bytes) != Verdict::Conforms => {
+                    if self.is_strict() {
+                        return self.not_as_declared();
+                    }
+                    self.conforming(shape, shaped.value, &mut content);
+                }
+                _ => content.structured = Some(json),
+            }
+        }
+        self.remark(&mut content, &cuts, notes);
+        content
+    }
+
+    /// Text that is no JSON.
+    fn text(&self, text: String, truncated: bool) -> Content {
+        let Some(plan) = self.plan else { return self.blocks(vec![Block::text(text)], truncated) };
+        if plan.composes() {
+            return self.shaped(plan.apply(Value::String(text), self.arguments), Vec::new(), Vec::new());
+        }
+        let mut cuts = Vec::new();
+        let text = plan.fit_plain(text, &mut cuts);
+        let mut content = self.blocks(vec![Block::text(text)], truncated);
+        self.remark(&mut content, &cuts, Vec::new());
+        content
+    }
+
+    /// Content that has no JSON: a published output schema is still kept to.
+    fn blocks(&self, blocks: Vec<Block>, truncated: bool) -> Content {
+        let mut content = Content { blocks, ..Content::default() };
+        if let Some(shape) = self.shape.filter(|_| self.plan.is_none_or(Compiled::is_structured)) {
+            if self.is_strict() {
+                return self.not_as_declared();
+            }
+            let text = match content.blocks.first() {
+                Some(Block::Text(Text::Plain(text))) => Value::String(text.clone()),
+                _ => Value::Null,
+            };
+            self.conforming(shape, text, &mut content);
+        }
+        if truncated {
+            content.blocks.push(Block::text("The API's answer was longer than what is read of it; this is its beginning."));
+        }
+        content
+    }
+
+    fn without_body(&self, text: String) -> Content {
+        let mut content = Content::text(text);
+        if let Some(shape) = self.shape.filter(|_| self.plan.is_none_or(Compiled::is_structured)) {
+            self.conforming(shape, Value::Null, &mut content);
+            // There was nothing to set to null.
+            content.meta = None;
+        }
+        content
+    }
+
+    /// `as: resource`.
+    fn whole_resource(&self, response: &Response, body: Body) -> Content {
+        let plan = self.plan;
+        let declared = response.media_type().map(|media_type| media_type.essence.into_owned());
+        let (mime_type, text, data) = match body {
+            Body::Empty => return self.without_body(self.empty_text(response)),
+            Body::Json(text, _) => {
+                (declared, Some(String::from_utf8_lossy(&text).into_owned()), Bytes::new())
+            }
+            Body::Sequence(_) => (declared, Some(String::from_utf8_lossy(&response.body).into_owned()), Bytes::new()),
+            Body::CutJson(value, _) => (declared, Some(value.to_string()), Bytes::new()),
+            Body::Text(text, _) => (declared, Some(text), Bytes::new()),
+            Body::Image(data, mime_type) | Body::Audio(data, mime_type) => (Some(mime_type), None, data),
+            Body::File(data, mime_type, text) => (Some(mime_type), text, data),
+        };
+        let value = || decode::value_of(response);
+        let uri = plan.and_then(|plan| plan.uri(&value(), self.arguments)).unwrap_or_else(|| self.uri.to_owned());
+        let mime_type = plan.and_then(|plan| plan.mime_type.clone()).or(mime_type);
+        let body = match text {
+            Some(text) => ResourceBody::Text(text),
+            None => ResourceBody::Blob(data),
+        };
+        self.blocks(vec![Block::Resource(ResourceContents { uri, mime_type, body })], response.truncated)
+    }
+
+    fn resource(&self, data: Bytes, mime_type: String, text: Option<String>) -> Block {
+        let body = match text {
+            Some(text) => ResourceBody::Text(text),
+            None => ResourceBody::Blob(data),
+        };
+        let uri = self.plan.and_then(|plan| plan.uri(&Value::Null, self.arguments)).unwrap_or_else(|| self.uri.to_owned());
+        let mime_type = self.plan.and_then(|plan| plan.mime_type.clone()).unwrap_or(mime_type);
+        Block::Resource(ResourceContents { uri, mime_type: Some(mime_type), body })
+    }
+
+    /// A link instead of the bytes: where the mapping asks for one, or they are many.
+    fn linked(&self, data: &Bytes, mime_type: &str, from: usize, response: &Response) -> Option<Block> {
+        let wanted = match self.plan.and_then(|plan| plan.binary) {
+            Some(Binary::Link) => true,
+            Some(Binary::Embed) => false,
+            None => data.len() >= from,
+        };
+        // What was cut off is no whole file, but a link would promise one.
+        if !wanted || response.truncated && data.len() < from {
+            return None;
+        }
+        let uri = self.links?.link(data, mime_type)?;
+        let name = response.file_name().unwrap_or_else(|| self.tool.name.clone());
+        let size = (!response.truncated).then_some(data.len() as u64);
+        Some(Block::Link { uri, name, mime_type: Some(mime_type.to_owned()), size })
+    }
+
+    /// Sets `structuredContent` to what the schema lets through of the value, and counts the rest.
+    fn conforming(&self, shape: &Shape, value: Value, content: &mut Content) {
+        let was_null = value.is_null();
+        let (value, nulled) = shape.conform(value);
+        let fits = |value: &Value| serde_json::to_vec(value).is_ok_and(|bytes| shape.accepts(&bytes) == Verdict::Conforms);
+        let empty = || {
+            [Value::Object(Default::default()), Value::Array(Vec::new()), Value::String(String::new()), 0.into(), false.into()]
+        };
+        // A root that may not even be null: the emptiest value of its kind.
+        let value = if was_null && !fits(&value) { empty().into_iter().find(fits).unwrap_or(value) } else { value };
+        content.structured = Some(Json::Tree(Arc::new(value)));
+        if nulled > 0 && !was_null {
+            content.set_meta(META_NULLED, nulled.into());
+        }
+    }
+
+    /// Notes in a block of their own, since the first text is the twin of the structured value.
+    fn remark(&self, content: &mut Content, cuts: &[Cut], mut notes: Vec<String>) {
+        if !cuts.is_empty() {
+            const MOST: usize = 5;
+            let mut shown: Vec<String> = cuts.iter().take(MOST).map(Cut::spoken).collect();
+            if cuts.len() > MOST {
+                shown.push(format!("and {} more cuts", cuts.len() - MOST));
+            }
+            notes.push(format!("Shortened: showing {}. {}", shown.join(", "), self.how_to_get_the_rest()));
+            let list = cuts.iter().take(100).map(cut::Cut::to_json).collect();
+            content.set_meta(META_CUT, Value::Array(list));
+        }
+        if !notes.is_empty() {
+            content.blocks.push(Block::text(notes.join("\n")));
+        }
+    }
+
+    /// Names the arguments with which a caller gets another or a smaller part.
+    fn how_to_get_the_rest(&self) -> String {
+        const PAGING: [&str; 14] = [
+            "cursor", "page", "offset", "skip", "after", "before", "start", "page_token", "pagetoken", "next", "marker", "since",
+            "until", "from",
+        ];
+        const NARROWING: [&str; 16] = [
+            "limit", "per_page", "perpage", "page_size", "pagesize", "size", "count", "top", "fields", "select", "filter", "q",
+            "query", "search", "ids", "id",
+        ];
+        let properties = self.tool.input.published.get("properties").and_then(Value::as_object);
+        let names = |wanted: &[&str]| -> Vec<String> {
+            let own = properties.into_iter().flat_map(|properties| properties.keys());
+            own.filter(|name| wanted.contains(&name.to_ascii_lowercase().as_str())).map(|name| format!("`{name}`")).collect()
+        };
+        let (paging, narrowing) = (names(&PAGING), names(&NARROWING));
+        match (paging.is_empty(), narrowing.is_empty()) {
+            (false, _) => format!("Get the rest with {}.", paging.join(", ")),
+            (true, false) => format!("Ask for less with {}.", narrowing.join(", ")),
+            (true, true) => "Ask for something narrower to see the rest.".to_owned(),
+        }
+    }
+
+    fn empty_text(&self, response: &Response) -> String {
+        let status = response.status;
+        let reason = status.canonical_reason().map(|reason| format!(" {reason}")).unwrap_or_default();
+        let mut text = format!("OK ({}{reason})", status.as_u16());
+        let action = request(self.tool);
+        if status.is_redirection() {
+            text = format!("{}{reason}: {}", status.as_u16(), problem::redirect(response, action));
+        } else if let Some(location) = problem::own_location(response, action) {
+            text.push_str(&format!("\nLocation: {location}"));
+        }
+        if action.is_some_and(|action| action.method == Method::HEAD) {
+            for name in ["content-type", "content-length", "last-modified", "etag"] {
+                if let Some(value) = response.header(name) {
+                    text.push_str(&format!("\n{name}: {value}"));
+                }
+            }
+        }
+        text
+    }
+
+    fn is_strict(&self) -> bool {
+        self.plan.is_some_and(|plan| plan.output_schema == OutputSchema::Strict)
+    }
+
+    fn not_as_declared(&self) -> Content {
+        Content::error(format!("The API answered, but not with what its description declares for `{}`.", self.tool.name))
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

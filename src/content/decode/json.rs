@@ -1,0 +1,120 @@
+//! JSON texts whose bytes may go through untouched.
+
+use crate::content::conform::{Shape, Verdict};
+use bytes::Bytes;
+use encoding_rs::Encoding;
+use serde::de::IgnoredAny;
+
+/// The text in UTF-8 without byte order mark; the same bytes where they are that already.
+pub(super) fn utf8(body: &Bytes, declared: Option<&str>) -> Bytes {
+    if let Some((encoding, mark)) = Encoding::for_bom(body) {
+        if encoding == encoding_rs::UTF_8 {
+            return body.slice(mark..);
+        }
+        return Bytes::from(encoding.decode(body).0.into_owned());
+    }
+    if std::str::from_utf8(body).is_ok() {
+        return body.clone();
+    }
+    Bytes::from(super::charset::text(body, declared, false))
+}
+
+/// What the text is to the schema; without one, whether it is JSON at all.
+pub(super) fn judge(text: &Bytes, shape: Option<&Shape>) -> Verdict {
+    // A lone surrogate is legal in the grammar but stands for no text: clients refuse the whole message.
+    if std::str::from_utf8(text).is_err() || nested_deeper_than(text, MAX_DEPTH) || lone_surrogate(text).is_some() {
+        return Verdict::NotJson;
+    }
+    match shape {
+        Some(shape) => shape.accepts(text),
+        None if serde_json::from_slice::<IgnoredAny>(text).is_ok() => Verdict::Conforms,
+        None => Verdict::NotJson,
+    }
+}
+
+/// Deepest JSON that is passed on: what `serde_json` itself reads.
+const MAX_DEPTH: usize = 127;
+
+/// Deep nesting shows in a rough balance of brackets, taken chunk by chunk; only then the text is read closely.
+fn nested_deeper_than(text: &[u8], limit: usize) -> bool {
+    let mut balance = 0usize;
+    let suspicious = text.chunks(128).any(|chunk| {
+        let opened = chunk.iter().fold(0u8, |sum, byte| sum + u8::from(matches!(byte, b'[' | b'{')));
+        let closed = chunk.iter().fold(0u8, |sum, byte| sum + u8::from(matches!(byte, b']' | b'}')));
+        let most = balance + usize::from(opened);
+        balance = most.saturating_sub(usize::from(closed));
+        most > limit
+    });
+    suspicious && really_deeper_than(text, limit)
+}
+
+fn really_deeper_than(text: &[u8], limit: usize) -> bool {
+    let mut depth = 0usize;
+    let mut in_string = false;
+    let mut escaped = false;
+    for byte in text {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > limit {
+            return true;
+        }
+    }
+    false
+}
+
+/// Where the first `\uD800`–`\uDFFF` stands that is not half of a pair.
+fn lone_surrogate(text: &[u8]) -> Option<usize> {
+    if !text.contains(&b'\\') {
+        return None;
+    }
+    let mut at = 0;
+    while let Some(found) = text.get(at..)?.iter().position(|byte| *byte == b'\\') {
+        let start = at + found;
+        match unit(text, start) {
+            Some(0xd800..=0xdbff) => match unit(text, start + 6) {
+                Some(0xdc00..=0xdfff) => at = start + 12,
+                _ => return Some(start),
+            },
+            Some(0xdc00..=0xdfff) => return Some(start),
+            Some(_) => at = start + 6,
+            None => at = start + 2,
+        }
+    }
+    None
+}
+
+/// The code unit of `\uXXXX` at this place.
+fn unit(text: &[u8], at: usize) -> Option<u32> {
+    let escape = text.get(at..at + 6)?;
+    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+/// The text with each lone surrogate replaced by U+FFFD; `None` where there is none.
+pub(super) fn without_lone_surrogates(text: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = text;
+    let mut repaired = Vec::new();
+    while let Some(at) = lone_surrogate(rest) {
+        repaired.extend_from_slice(rest.get(..at)?);
+        repaired.extend_from_slice(b"\\ufffd");
+        rest = rest.get(at + 6..)?;
+    }
+    if repaired.is_empty() {
+        return None;
+    }
+    repaired.extend_from_slice(rest);
+    Some(repaired)
+}

@@ -1,0 +1,144 @@
+//! JSON values to jaq's and back.
+
+use super::guard::{Kind, Meter, Stop};
+use jaq_json::{Map, Num, Val};
+use serde_json::{Number, Value};
+
+/// Deepest output; `serde_json` reads 128 levels, and what is deeper helps nobody.
+pub(super) const MAX_DEPTH: usize = 120;
+
+/// The value for jaq; `size` grows by the number of nodes and some more for long strings.
+pub(super) fn from_json(value: &Value, size: &mut u64) -> Val {
+    *size += 1;
+    match value {
+        Value::Null => Val::Null,
+        Value::Bool(value) => Val::Bool(*value),
+        Value::Number(number) => Val::Num(from_number(number)),
+        Value::String(text) => {
+            *size += text.len() as u64 / 64;
+            Val::utf8_str(text.clone())
+        }
+        Value::Array(items) => items.iter().map(|item| from_json(item, size)).collect(),
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, value)| (Val::utf8_str(key.clone()), from_json(value, size)));
+            Val::obj(members.collect::<Map>())
+        }
+    }
+}
+
+fn from_number(number: &Number) -> Num {
+    if let Some(number) = number.as_i64() {
+        Num::from_integral(number)
+    } else if let Some(number) = number.as_u64() {
+        Num::from_integral(number)
+    } else {
+        Num::Float(number.as_f64().unwrap_or(f64::NAN))
+    }
+}
+
+/// The JSON of an output. Non-finite numbers become null (as jq prints them); object keys must be strings.
+pub(super) fn to_json(value: &Val, meter: &Meter<'_>, depth: usize) -> Result<Value, String> {
+    if depth > MAX_DEPTH {
+        return Err(Stop::Depth.to_string());
+    }
+    meter.spend(1);
+    Ok(match value {
+        Val::Null => Value::Null,
+        Val::Bool(value) => Value::Bool(*value),
+        Val::Num(number) => to_number(number),
+        Val::TStr(bytes) | Val::BStr(bytes) => {
+            meter.spend(bytes.len() as u64 / 64);
+            Value::String(String::from_utf8_lossy(bytes).into_owned())
+        }
+        Val::Arr(items) => {
+            Value::Array(items.iter().map(|item| to_json(item, meter, depth + 1)).collect::<Result<_, _>>()?)
+        }
+        Val::Obj(members) => Value::Object(
+            members
+                .iter()
+                .map(|(key, value)| {
+                    let key = match key {
+                        Val::TStr(bytes) | Val::BStr(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                        _ => return Err("the filter made an object whose key is no string".to_owned()),
+                    };
+                    Ok((key, to_json(value, meter, depth + 1)?))
+                })
+                .collect::<Result<_, String>>()?,
+        ),
+    })
+}
+
+fn to_number(number: &Num) -> Value {
+    match number {
+        Num::Int(number) => Value::from(*number as i64),
+        // A double that is a whole number stays one, as in jq.
+        Num::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => Value::from(*number as i64),
+        Num::Float(number) => Number::from_f64(*number).map_or(Value::Null, Value::Number),
+        other => other.to_string().parse::<Number>().map_or(Value::Null, Value::Number),
+    }
+}
+
+/// Depth of a value, looked at no further than `limit`.
+pub(super) fn deeper_than(value: &Val, limit: usize) -> bool {
+    match value {
+        Val::Arr(items) => limit == 0 || items.iter().any(|item| deeper_than(item, limit - 1)),
+        Val::Obj(members) => limit == 0 || members.values().any(|value| deeper_than(value, limit - 1)),
+        _ => false,
+    }
+}
+
+/// What one step with this value as input costs.
+pub(super) fn weight(value: &Val) -> u64 {
+    1 + match value {
+        Val::TStr(bytes) | Val::BStr(bytes) => bytes.len() as u64 / 64,
+        Val::Arr(items) => items.len() as u64 / 16,
+        Val::Obj(members) => members.len() as u64 / 8,
+        _ => 0,
+    }
+}
+
+/// An error message that may hold whole values, cut to a readable length.
+pub(super) fn shortened(text: &str) -> String {
+    const MOST: usize = 300;
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Reads JSON text inside a filter (`fromjson`).
+pub(super) fn parse(text: &[u8], meter: &Meter<'_>) -> Result<Val, String> {
+    meter.spend(text.len() as u64 / 16);
+    let value: Value = serde_json::from_slice(text).map_err(|error| format!("not JSON: {error}"))?;
+    let mut size = 0;
+    Ok(from_json(&value, &mut size))
+}
+
+/// The product of two values, if it stays of bearable size.
+pub(super) fn product(left: Val, right: Val, meter: &Meter<'_>) -> jaq_json::ValR {
+    const MOST_BYTES: u64 = 16 << 20;
+    const MOST_BITS: u64 = 1 << 16;
+    let size = match (&left, &right) {
+        (Val::TStr(text) | Val::BStr(text), Val::Num(times)) | (Val::Num(times), Val::TStr(text) | Val::BStr(text)) => {
+            let times = times.as_isize().map_or(u64::MAX, |times| u64::try_from(times).unwrap_or(0));
+            let size = (text.len() as u64).saturating_mul(times);
+            if size > MOST_BYTES {
+                meter.stop(Stop::Memory);
+            }
+            size
+        }
+        (Val::Num(Num::BigInt(left)), Val::Num(Num::BigInt(right))) => {
+            let bits = left.bits().saturating_add(right.bits());
+            if bits > MOST_BITS {
+                meter.stop(Stop::Memory);
+            }
+            bits
+        }
+        _ => 0,
+    };
+    meter.spend(size / 64);
+    left * right
+}
+
+/// The data kind's value type, named here for the natives.
+pub(super) type Run<'a> = jaq_core::Cv<'a, Kind>;
