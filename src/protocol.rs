@@ -19,13 +19,14 @@ pub(crate) mod mirror;
 mod modern;
 mod queue;
 mod subscribe;
+mod text;
 mod version;
 mod wire;
 
 pub(crate) use error::{INVALID_REQUEST, RpcError, TOO_MANY_REQUESTS};
 pub use events::Level;
 pub(crate) use legacy::{Admission, Session};
-pub(crate) use modern::{header_without_claim, undescribed};
+pub(crate) use modern::header_without_claim;
 pub(crate) use queue::Queue;
 pub(crate) use subscribe::{EVERYTHING, for_legacy};
 pub use version::Version;
@@ -44,6 +45,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use version::Structured;
+use wire::WireOptions;
 
 /// How the server presents itself and what it allows, whatever the transport.
 #[derive(Debug, Clone)]
@@ -157,7 +160,8 @@ pub struct Server {
     settings: Settings,
     view: ArcSwap<View>,
     state_key: Vec<u8>,
-    /// `"io.modelcontextprotocol/serverInfo":{…}`.
+    /// `serverInfo` of modern results, as JSON text and as a member of `_meta`.
+    info_text: String,
     info_member: String,
     seed: u64,
     counter: AtomicU64,
@@ -177,12 +181,13 @@ impl Server {
             settings,
             view,
             state_key,
+            info_text: String::new(),
             info_member: String::new(),
             seed,
             counter: AtomicU64::new(0),
         };
-        server.info_member =
-            format!(r#""io.modelcontextprotocol/serverInfo":{}"#, server.info(Version::V2026_07_28));
+        server.info_text = server.info(Version::V2026_07_28).to_string();
+        server.info_member = format!(r#""io.modelcontextprotocol/serverInfo":{}"#, server.info_text);
         Ok(server)
     }
 
@@ -245,6 +250,20 @@ impl Server {
     /// Members of `_meta` on every result of this revision.
     fn result_meta(&self, version: Version) -> Option<&str> {
         version.is_modern().then_some(self.info_member.as_str())
+    }
+
+    /// How content of this revision is written.
+    fn wire_options(&self, version: Version, wrap_objects: bool) -> WireOptions<'_> {
+        let knows = version.knows();
+        WireOptions {
+            structured: knows.structured != Structured::Unknown,
+            wrap_structured: knows.structured == Structured::Object,
+            wrap_objects,
+            audio: knows.audio,
+            links: knows.links,
+            result_type: knows.modern,
+            server_info: knows.modern.then_some(self.info_text.as_str()),
+        }
     }
 
     fn capabilities(&self, version: Version) -> Value {
@@ -330,7 +349,7 @@ impl Server {
                 let ttl = self.settings.ttl_ms;
                 out.extend_from_slice(format!(r#","ttlMs":{ttl},"cacheScope":"{scope}""#).as_bytes());
             }
-            wire::put_meta(out, self.result_meta(version), None);
+            text::put_meta(out, self.result_meta(version), None);
             out.push(b'}');
         }))
     }

@@ -5,7 +5,7 @@ use super::error::{INVALID_PARAMS, RpcError};
 use super::jsonrpc::{Meta, Params, is_object, string};
 use super::queue::Queue;
 use super::version::Version;
-use super::{Scope, Server, convert, wire};
+use super::{Scope, Server, convert, text, wire};
 use crate::content::Content;
 use crate::service::{
     ClientFeatures, Completion, Context, Events, Failure, Outcome, PromptResult, ReadResult, Round, TraceContext,
@@ -248,25 +248,30 @@ pub(crate) async fn run(
 
 /// Appends the result object.
 pub(crate) fn write(server: &Server, out: &mut Vec<u8>, call: &Call<'_>, done: &Done, version: Version) {
-    let mut more = None;
+    if let Done::Tool(content) = done {
+        let wrap = match call {
+            Call::Tool { name, .. } if !version.is_modern() && content.structured.is_some() => {
+                server.view().catalog.tools.get(name.as_ref()).is_some_and(|tool| convert::wraps(tool))
+            }
+            _ => false,
+        };
+        return wire::write_result(content, out, &server.wire_options(version, wrap));
+    }
     out.push(b'{');
     if version.is_modern() {
         out.extend_from_slice(b"\"resultType\":\"complete\",");
     }
     match done {
-        Done::Tool(content) => {
-            let wrap = match call {
-                Call::Tool { name, .. } if !version.is_modern() && content.structured.is_some() => {
-                    server.view().catalog.tools.get(name.as_ref()).is_some_and(|tool| convert::wraps(tool))
-                }
-                _ => false,
-            };
-            wire::put_call_result(out, content, version, wrap);
-            more = content.meta.as_ref();
-        }
+        Done::Tool(_) => {}
         Done::Resource(result) => {
-            out.extend_from_slice(b"\"contents\":");
-            wire::put_contents(out, &result.contents);
+            out.extend_from_slice(b"\"contents\":[");
+            for (index, one) in result.contents.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                wire::write_resource(one, out);
+            }
+            out.push(b']');
             if version.is_modern() {
                 let ttl = result.ttl_ms.unwrap_or(0);
                 // Contents may depend on the caller's upstream credential.
@@ -274,18 +279,19 @@ pub(crate) fn write(server: &Server, out: &mut Vec<u8>, call: &Call<'_>, done: &
             }
         }
         Done::Prompt(result) => {
+            let options = server.wire_options(version, false);
             out.extend_from_slice(b"\"messages\":[");
             for (index, (role, block)) in result.messages.iter().enumerate() {
                 out.extend_from_slice(if index > 0 { b",{\"role\":" } else { b"{\"role\":" });
-                wire::put(out, role);
+                text::put(out, role);
                 out.extend_from_slice(b",\"content\":");
-                wire::put_block(out, block, version);
+                wire::write_block(block, out, &options);
                 out.push(b'}');
             }
             out.push(b']');
             if let Some(description) = &result.description {
                 out.extend_from_slice(b",\"description\":");
-                wire::put(out, description);
+                text::put(out, description);
             }
         }
         Done::Completion(completion) => {
@@ -296,10 +302,10 @@ pub(crate) fn write(server: &Server, out: &mut Vec<u8>, call: &Call<'_>, done: &
                 object.insert("total".to_owned(), total.into());
             }
             out.extend_from_slice(b"\"completion\":");
-            wire::put(out, &object);
+            text::put(out, &object);
         }
     }
-    wire::put_meta(out, server.result_meta(version), more);
+    text::put_meta(out, server.result_meta(version), None);
     out.push(b'}');
 }
 

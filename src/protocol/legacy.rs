@@ -11,7 +11,7 @@ use super::events::Level;
 use super::jsonrpc::{Request, string};
 use super::modern::undescribed;
 use super::version::Version;
-use super::{Reply, Scope, Server, wire};
+use super::{Reply, Scope, Server, text};
 use crate::content::{Block, Content, Text};
 use crate::service::{Failure, Outcome, Round};
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ fn initialize(server: &Server, session: &Session, request: &Request<'_>) -> Resu
     if let (Some(text), Some(result)) = (&server.settings.instructions, result.as_object_mut()) {
         result.insert("instructions".to_owned(), text.as_str().into());
     }
-    Ok(Reply::result(request.id.as_json(), |out| wire::put(out, &result)))
+    Ok(Reply::result(request.id.as_json(), |out| text::put(out, &result)))
 }
 
 fn subscribe(

@@ -7,7 +7,7 @@ use super::error::{HEADER_MISMATCH, INVALID_PARAMS, RpcError};
 use super::events::Level;
 use super::jsonrpc::{Request, string};
 use super::version::{CLAIMABLE, Version};
-use super::{Reply, Scope, Server, mirror, subscribe, wire};
+use super::{Reply, Scope, Server, mirror, subscribe, text};
 use crate::service::{Failure, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -110,9 +110,9 @@ fn discover(server: &Server, request: &Request<'_>, version: Version) -> Reply {
         result.insert("instructions".to_owned(), text.as_str().into());
     }
     Reply::result(request.id.as_json(), |out| {
-        wire::put(out, &result);
+        text::put(out, &result);
         out.pop();
-        wire::put_meta(out, server.result_meta(version), None);
+        text::put_meta(out, server.result_meta(version), None);
         out.push(b'}');
     })
 }
@@ -190,9 +190,9 @@ fn input_required(
         return Err(RpcError::from_failure(Failure::Internal("Nothing to ask for".to_owned()), described.version));
     }
     Ok(Reply::result(request.id.as_json(), |out| {
-        wire::put(out, &result);
+        text::put(out, &result);
         out.pop();
-        wire::put_meta(out, server.result_meta(described.version), None);
+        text::put_meta(out, server.result_meta(described.version), None);
         out.push(b'}');
     }))
 }

@@ -3,7 +3,7 @@
 use super::error::{INVALID_PARAMS, RpcError};
 use super::jsonrpc::Request;
 use super::version::Version;
-use super::{Reply, Scope, Server, wire};
+use super::{Reply, Scope, Server, text};
 use crate::service::Change;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -144,7 +144,7 @@ pub(crate) async fn listen(server: &Server, request: &Request<'_>, scope: &Scope
     let own = server.result_meta(Version::V2026_07_28).map_or(meta.clone(), |own| format!("{own},{meta}"));
     Ok(Reply::result(request.id.as_json(), |out| {
         out.extend_from_slice(b"{\"resultType\":\"complete\"");
-        wire::put_meta(out, Some(&own), None);
+        text::put_meta(out, Some(&own), None);
         out.push(b'}');
     }))
 }

@@ -1,16 +1,54 @@
-//! Content as result members. Stands in for `content::wire` until that exists.
+//! Content as result members. Stands in for `content::wire`, with the same functions, until that is
+//! merged.
 
-use super::version::{Structured, Version};
+use super::text::{put, put_meta};
 use crate::content::{Block, Content, Json, ResourceBody, ResourceContents, Text};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-/// Appends any serializable value.
-pub(crate) fn put<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
-    // Writing into a Vec can't fail, and none of the values written here has a map with odd keys.
-    let _ = serde_json::to_writer(out, value);
+/// What the spoken revision knows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct WireOptions<'a> {
+    pub(crate) structured: bool,
+    pub(crate) wrap_structured: bool,
+    pub(crate) wrap_objects: bool,
+    pub(crate) audio: bool,
+    pub(crate) links: bool,
+    pub(crate) result_type: bool,
+    /// JSON text of the `serverInfo` member of `_meta`.
+    pub(crate) server_info: Option<&'a str>,
+}
+
+/// The whole `CallToolResult` object.
+pub(crate) fn write_result(content: &Content, out: &mut Vec<u8>, options: &WireOptions<'_>) {
+    out.extend_from_slice(b"{\"content\":[");
+    for (index, block) in content.blocks.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write_block(block, out, options);
+    }
+    out.push(b']');
+    if content.is_error {
+        out.extend_from_slice(b",\"isError\":true");
+    } else if let Some(value) = content.structured.as_ref().filter(|_| options.structured) {
+        let wrapped = options.wrap_structured && (options.wrap_objects || !is_object(value));
+        out.extend_from_slice(b",\"structuredContent\":");
+        if wrapped {
+            out.extend_from_slice(b"{\"result\":");
+        }
+        put_json(out, value);
+        if wrapped {
+            out.push(b'}');
+        }
+    }
+    let info = options.server_info.map(|info| format!(r#""io.modelcontextprotocol/serverInfo":{info}"#));
+    put_meta(out, info.as_deref(), content.meta.as_ref());
+    if options.result_type {
+        out.extend_from_slice(b",\"resultType\":\"complete\"");
+    }
+    out.push(b'}');
 }
 
 fn put_json(out: &mut Vec<u8>, json: &Json) {
@@ -46,7 +84,8 @@ fn put_text(out: &mut Vec<u8>, text: &Text) {
     }
 }
 
-fn put_resource(out: &mut Vec<u8>, resource: &ResourceContents) {
+/// A TextResourceContents or BlobResourceContents object.
+pub(crate) fn write_resource(resource: &ResourceContents, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"uri\":");
     put(out, &resource.uri);
     if let Some(mime_type) = &resource.mime_type {
@@ -77,8 +116,7 @@ fn put_media(out: &mut Vec<u8>, kind: &str, data: &[u8], mime_type: &str) {
 }
 
 /// One content block, in an older shape where the revision does not know the newer one.
-pub(crate) fn put_block(out: &mut Vec<u8>, block: &Block, version: Version) {
-    let knows = version.knows();
+pub(crate) fn write_block(block: &Block, out: &mut Vec<u8>, knows: &WireOptions<'_>) {
     match block {
         Block::Text(text) => {
             out.extend_from_slice(b"{\"type\":\"text\",\"text\":");
@@ -89,19 +127,17 @@ pub(crate) fn put_block(out: &mut Vec<u8>, block: &Block, version: Version) {
         Block::Audio { data, mime_type } if knows.audio => put_media(out, "audio", data, mime_type),
         Block::Audio { data, mime_type } => {
             out.extend_from_slice(b"{\"type\":\"resource\",\"resource\":");
-            put_resource(
-                out,
-                &ResourceContents {
-                    uri: "content:audio".to_owned(),
-                    mime_type: Some(mime_type.clone()),
-                    body: ResourceBody::Blob(data.clone()),
-                },
-            );
+            let resource = ResourceContents {
+                uri: "content:audio".to_owned(),
+                mime_type: Some(mime_type.clone()),
+                body: ResourceBody::Blob(data.clone()),
+            };
+            write_resource(&resource, out);
             out.push(b'}');
         }
         Block::Resource(resource) => {
             out.extend_from_slice(b"{\"type\":\"resource\",\"resource\":");
-            put_resource(out, resource);
+            write_resource(resource, out);
             out.push(b'}');
         }
         Block::Link { uri, name, mime_type, size } if knows.links => {
@@ -125,65 +161,4 @@ fn is_object(json: &Json) -> bool {
         Json::Raw(bytes) => bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{'),
         Json::Tree(tree) => tree.is_object(),
     }
-}
-
-/// The members of a CallToolResult without braces, `resultType` and `_meta`.
-///
-/// `wrap`: the tool's output schema is published wrapped, so its values are too.
-pub(crate) fn put_call_result(out: &mut Vec<u8>, content: &Content, version: Version, wrap: bool) {
-    out.extend_from_slice(b"\"content\":[");
-    for (index, block) in content.blocks.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        put_block(out, block, version);
-    }
-    out.push(b']');
-    if content.is_error {
-        out.extend_from_slice(b",\"isError\":true");
-    } else if let Some(value) = &content.structured {
-        match version.knows().structured {
-            Structured::Unknown => {}
-            Structured::Object if wrap || !is_object(value) => {
-                out.extend_from_slice(b",\"structuredContent\":{\"result\":");
-                put_json(out, value);
-                out.push(b'}');
-            }
-            Structured::Object | Structured::Any => {
-                out.extend_from_slice(b",\"structuredContent\":");
-                put_json(out, value);
-            }
-        }
-    }
-}
-
-/// `,"_meta":{…}` of the members given, or nothing.
-pub(crate) fn put_meta(out: &mut Vec<u8>, own: Option<&str>, more: Option<&Map<String, Value>>) {
-    let more = more.filter(|map| !map.is_empty());
-    if own.is_none() && more.is_none() {
-        return;
-    }
-    out.extend_from_slice(b",\"_meta\":{");
-    out.extend_from_slice(own.unwrap_or_default().as_bytes());
-    for (index, (key, value)) in more.into_iter().flatten().enumerate() {
-        if index > 0 || own.is_some() {
-            out.push(b',');
-        }
-        put(out, key);
-        out.push(b':');
-        put(out, value);
-    }
-    out.push(b'}');
-}
-
-/// `[…]` of resource contents.
-pub(crate) fn put_contents(out: &mut Vec<u8>, contents: &[ResourceContents]) {
-    out.push(b'[');
-    for (index, one) in contents.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        put_resource(out, one);
-    }
-    out.push(b']');
 }
