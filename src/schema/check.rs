@@ -3,3 +3,10 @@
 /// A compiled validator, built on first use.
 #[derive(Debug)]
 pub struct Checker;
+
+impl Checker {
+    /// Takes a self-contained schema of dialect 2020-12; compiles nothing yet.
+    pub fn new(_: std::sync::Arc<serde_json::Value>) -> Checker {
+        Checker
+    }
+}
