@@ -8,6 +8,7 @@
     clippy::print_stderr
 )]
 
+mod access;
 mod call;
 mod content;
 mod document;

@@ -4,5 +4,5 @@ mod auth;
 mod bodies;
 mod faults;
 mod redirects;
-mod server;
+pub mod server;
 mod tls;

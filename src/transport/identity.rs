@@ -135,7 +135,9 @@ impl Authenticator {
         let resource = match settings.resource {
             None => None,
             Some(resource) => match Url::parse(&resource.url) {
-                Ok(url) if matches!(url.scheme(), "http" | "https") && url.fragment().is_none() => Some((resource, url)),
+                Ok(url) if matches!(url.scheme(), "http" | "https") && url.fragment().is_none() => {
+                    Some((resource, url))
+                }
                 _ => {
                     problems.push(format!("access: the resource `{}` must be an absolute HTTP URL", resource.url));
                     None
@@ -144,7 +146,10 @@ impl Authenticator {
         };
         let way_in = settings.anonymous || !keys.is_empty() || !issuers.is_empty() || settings.certificates.is_some();
         if !way_in && problems.is_empty() {
-            problems.push("access: nobody could ever get in; configure keys, tokens or certificates, or `anonymous: allow`".to_owned());
+            problems.push(
+                "access: nobody could ever get in; configure keys, tokens or certificates, or `anonymous: allow`"
+                    .to_owned(),
+            );
         }
         if !problems.is_empty() {
             return Err(problems);
@@ -400,10 +405,5 @@ fn certificate_caller(rules: &CertificateRules, certificate: &ClientCertificate)
         None => None,
         Some(attribute) => Some(certificate.attribute(attribute)?.into()),
     };
-    Some(Caller {
-        subject: Some(certificate.name().into()),
-        tenant,
-        scopes: rules.scopes.clone(),
-        ..Caller::default()
-    })
+    Some(Caller { subject: Some(certificate.name().into()), tenant, scopes: rules.scopes.clone(), ..Caller::default() })
 }

@@ -92,16 +92,15 @@ impl KeySet {
 
 impl Keys {
     pub(super) fn new(source: KeySource) -> Keys {
-        Keys {
-            source,
-            current: ArcSwapOption::empty(),
-            asking: tokio::sync::Mutex::default(),
-            asked: Mutex::default(),
-        }
+        Keys { source, current: ArcSwapOption::empty(), asking: tokio::sync::Mutex::default(), asked: Mutex::default() }
     }
 
     /// The keys that may have signed a token with this key id and algorithm.
-    pub(super) async fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Result<Vec<Arc<DecodingKey>>, &'static str> {
+    pub(super) async fn find(
+        &self,
+        id: Option<&str>,
+        algorithm: Algorithm,
+    ) -> Result<Vec<Arc<DecodingKey>>, &'static str> {
         let times = self.source.times;
         let known = self.usable();
         if let Some(set) = &known {
