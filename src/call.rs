@@ -69,6 +69,10 @@ impl Refusal {
     }
 }
 
+/// The argument with which a client that can't ask the person says that they agreed; also the key of
+/// the confirmation among MCP input requests.
+pub const CONFIRM: &str = "confirm";
+
 /// Reads, heals and checks the arguments of a call.
 ///
 /// `arguments` is the caller's JSON text: an object; absent and `null` mean `{}`, and an object inside a
@@ -77,12 +81,21 @@ pub fn prepare(tool: &Arc<Tool>, arguments: Option<&RawValue>) -> Result<Call, R
     let text = parse::unwrapped(arguments.map_or("{}", RawValue::get));
     let mut arguments =
         parse::arguments(&text).map_err(|problem| Refusal { problems: vec![problem], legal: vec![] })?;
-    let check = &tool.input.check;
-    let schema = check.schema();
     let mut healed = Vec::new();
     if digits::has_long_run(&text) {
-        digits::settle(&text, &mut arguments, schema, &mut healed)?;
+        digits::settle(&text, &mut arguments, tool.input.check.schema(), &mut healed)?;
     }
+    settled(tool, arguments, healed)
+}
+
+/// [`prepare`] for arguments that are values already: steps, resources, completion.
+pub fn prepare_value(tool: &Arc<Tool>, arguments: Arguments) -> Result<Call, Refusal> {
+    settled(tool, arguments, Vec::new())
+}
+
+fn settled(tool: &Arc<Tool>, mut arguments: Arguments, mut healed: Vec<String>) -> Result<Call, Refusal> {
+    let check = &tool.input.check;
+    let schema = check.schema();
     let bindings = match &tool.action {
         Action::Request(action) => action.bindings.as_slice(),
         _ => &[],

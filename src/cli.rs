@@ -9,7 +9,7 @@ mod schema;
 mod serve;
 
 use crate::app::{Inputs, Loaded, load_all};
-use crate::config::environment::ProcessEnvironment;
+use crate::config::ProcessEnvironment;
 use crate::diagnostic::Report;
 use clap::{Args, Parser, Subcommand};
 use std::io::{IsTerminal, Write};

@@ -21,7 +21,7 @@
 
 mod body;
 mod cookie;
-mod credential;
+pub mod credential;
 mod escape;
 mod file;
 mod form;
@@ -29,7 +29,7 @@ mod header;
 pub(crate) mod media;
 mod multipart;
 mod plan;
-mod show;
+pub mod show;
 mod style;
 mod url;
 mod values;

@@ -183,6 +183,7 @@ impl Upstream {
             forward_headers: Vec::new(),
             tls,
             limits,
+            upload_dirs: Vec::new(),
         };
         Upstream::new(&[Arc::new(plan)])
     }

@@ -53,7 +53,7 @@ impl Inputs {
         for file in files {
             let (document, problems) = load::load_document(&file, &LoadOptions::default()).await;
             report.merge(problems);
-            let Some(document) = document else { continue };
+            let Some(document) = document.map(|loaded| loaded.document) else { continue };
             let kind = kind(&document);
             if kind == Kind::Other && !defaults {
                 report.push(

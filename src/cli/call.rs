@@ -2,7 +2,7 @@
 
 use super::{Files, load, print, show};
 use crate::app;
-use crate::config::environment::ProcessEnvironment;
+use crate::config::ProcessEnvironment;
 use crate::content::{Content, wire};
 use crate::service::{Context, Failure, Handler, Outcome, Round};
 use clap::Args;
@@ -25,7 +25,7 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) async fn run(self) -> u8 {
-        let (_, loaded) = load(&self.files, &ProcessEnvironment::default()).await;
+        let (_, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
         show(&loaded.report, false);
         let Ok(arguments) = RawValue::from_string(self.args.clone()) else {
             eprintln!("error: `--args` is no JSON: {}", self.args);
@@ -61,7 +61,7 @@ impl Call {
 
     fn answer(&self, content: &Content) -> u8 {
         let mut out = Vec::new();
-        wire::write_result(content, &mut out, &wire::WireOptions::newest());
+        wire::write_result(content, &mut out, &newest());
         print(&format!("{}\n", String::from_utf8_lossy(&out)));
         u8::from(content.is_error)
     }
@@ -77,4 +77,9 @@ impl Call {
         }
         2
     }
+}
+
+/// Everything that the newest revision knows.
+fn newest() -> wire::WireOptions<'static> {
+    wire::WireOptions { structured: true, audio: true, links: true, ..wire::WireOptions::default() }
 }

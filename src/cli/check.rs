@@ -1,7 +1,7 @@
 //! `check`: all diagnostics of all files.
 
 use super::{Files, load, print, show};
-use crate::config::environment::ProcessEnvironment;
+use crate::config::ProcessEnvironment;
 use clap::Args;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) async fn run(self) -> u8 {
-        let (inputs, loaded) = load(&self.files, &ProcessEnvironment::default()).await;
+        let (inputs, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
         let report = &loaded.report;
         let usable = inputs.list.iter().any(|input| input.kind != crate::app::Kind::Other);
         let code = if !usable || (loaded.catalog.tools.is_empty() && report.has_errors()) { 2 } else { report.exit_code(self.strict) };

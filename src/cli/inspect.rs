@@ -2,7 +2,7 @@
 
 use super::{Files, load, print, show};
 use crate::catalog::{Action, Catalog, From, RequestAction, Spot, Tool, hints};
-use crate::config::environment::ProcessEnvironment;
+use crate::config::ProcessEnvironment;
 use crate::request::PathPart;
 use clap::Args;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ pub(super) struct Inspect {
 
 impl Inspect {
     pub(super) async fn run(self) -> u8 {
-        let (_, loaded) = load(&self.files, &ProcessEnvironment::default()).await;
+        let (_, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
         show(&loaded.report, false);
         let catalog = &loaded.catalog;
         let mut out = String::new();

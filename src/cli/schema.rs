@@ -21,7 +21,7 @@ enum Of {
 impl Schema {
     pub(super) fn run(self) -> u8 {
         let schema = match self.of {
-            Of::Mapping => crate::mapping::schema::json_schema(),
+            Of::Mapping => crate::mapping::json_schema(),
             Of::Config => crate::config::json_schema(),
         };
         print(&format!("{}\n", serde_json::to_string_pretty(&schema).unwrap_or_default()));

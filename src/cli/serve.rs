@@ -2,7 +2,7 @@
 
 use super::{Files, show};
 use crate::app::{self, Inputs, Loaded, MockEnvironment, Settings, load_all};
-use crate::config::environment::ProcessEnvironment;
+use crate::config::ProcessEnvironment;
 use crate::diagnostic::Report;
 use crate::mapping::Slot;
 use crate::protocol::Server;
@@ -32,9 +32,9 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) async fn run(self) -> u8 {
-        crate::telemetry::log_to_stderr();
+        let _ = crate::telemetry::log::install(crate::telemetry::log::LogFormat::Text, "warn");
         let shutdown = CancellationToken::new();
-        let environment = ProcessEnvironment::default();
+        let environment = ProcessEnvironment::new(".");
         let (inputs, read) = Inputs::read(&self.files.files, self.files.base_url.clone()).await;
         let loaded = if self.mock {
             let environment = MockEnvironment(&environment);

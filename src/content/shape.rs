@@ -157,7 +157,7 @@ impl Compiled {
             template,
             blocks,
             uri,
-            kind: rules.kind,
+            kind: rules.kind.unwrap_or_default(),
             mime_type: rules.mime_type.clone(),
             binary: rules.binary,
             output_schema: rules.output_schema.unwrap_or_default(),

@@ -54,15 +54,15 @@ impl Service {
                 Sent::Failed(content) => return partial(content, items.len(), page),
             };
             if !action.success.contains(response.status.as_u16()) {
-                let failed = self.shaped(tool, action, &response, arguments, context);
+                let failed = self.shaped(tool, &response, &arguments, context);
                 return if items.is_empty() { failed } else { partial(failed, items.len(), page) };
             }
             let Ok(body) = serde_json::from_slice::<Value>(&response.body) else {
-                return self.shaped(tool, action, &response, arguments, context);
+                return self.shaped(tool, &response, &arguments, context);
             };
             let found = at(&body, rules.items.as_deref());
             let Some(Value::Array(list)) = found else {
-                return self.shaped(tool, action, &response, arguments, context);
+                return self.shaped(tool, &response, &arguments, context);
             };
             let count = list.len();
             items.extend(list.iter().cloned());
@@ -101,7 +101,7 @@ impl Service {
         items.truncate(most_items);
         let total = items.len();
         let merged = Response { body: Bytes::from(serde_json::to_vec(&Value::Array(items)).unwrap_or_default()), truncated: false, ..last };
-        let mut content = self.shaped(tool, action, &merged, arguments, context);
+        let mut content = self.shaped(tool, &merged, &arguments, context);
         if more {
             let how = match (&rules.arg, &next) {
                 (Some(arg), Some(value)) if rules.style != PageStyle::Link => format!(" To go on, call again with `{arg}: {value}`."),

@@ -33,7 +33,7 @@ impl Service {
         let mut location = None;
         loop {
             if !action.success.contains(response.status.as_u16()) {
-                return self.shaped(tool, action, &response, arguments, context);
+                return self.shaped(tool, &response, &arguments, context);
             }
             let body: Value = serde_json::from_slice(&response.body).unwrap_or(Value::Null);
             if let Some(found) = next_location(rules, &response, &body) {
@@ -50,7 +50,7 @@ impl Service {
                 return self.finish_poll(state, context, tool, action, rules, arguments, response, &body).await;
             }
             if started.elapsed() >= at_most {
-                let mut content = self.shaped(tool, action, &response, arguments, context);
+                let mut content = self.shaped(tool, &response, &arguments, context);
                 content.blocks.push(Block::text(format!(
                     "The job was not done after {} seconds; this is its last state.",
                     at_most.as_secs()
@@ -128,7 +128,7 @@ impl Service {
         let result = rules.result.as_deref().and_then(|path| {
             path.trim_start_matches('.').split('.').try_fold(body, |value, key| value.get(key)).and_then(Value::as_str)
         });
-        let Some(url) = result else { return self.shaped(tool, action, &response, arguments, context) };
+        let Some(url) = result else { return self.shaped(tool, &response, &arguments, context) };
         let sent = match self.built(state, context, action, &arguments).await {
             Err(content) => Sent::Failed(content),
             Ok((request, _)) => match status_request(&request, url) {
@@ -137,7 +137,7 @@ impl Service {
             },
         };
         match sent {
-            Sent::Answer(response) => self.shaped(tool, action, &response, arguments, context),
+            Sent::Answer(response) => self.shaped(tool, &response, &arguments, context),
             Sent::Failed(content) => content,
         }
     }

@@ -32,7 +32,7 @@ impl Service {
             return Err(if text.starts_with("HTTP 404") || text.starts_with("HTTP 410") { unknown() } else { Failure::Internal(text) });
         }
         let contents = contents(&content, uri, resource.mime_type.as_deref());
-        let ttl_ms = content.meta.as_ref().and_then(|meta| meta.get(crate::content::META_MAX_AGE)).and_then(Value::as_u64).map(|seconds| seconds.saturating_mul(1000));
+        let ttl_ms = content.meta.as_ref().and_then(|meta| meta.get(super::request::META_MAX_AGE)).and_then(Value::as_u64).map(|seconds| seconds.saturating_mul(1000));
         Ok(Outcome::Complete(ReadResult { contents, ttl_ms }))
     }
 

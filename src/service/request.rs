@@ -9,6 +9,7 @@ use crate::mapping::CallerValue;
 use crate::request::credential::{self, Credential};
 use crate::request::{self, Fixed, Request};
 use crate::response::{NoAnswer, Response};
+use crate::telemetry::Propagation;
 use crate::template::{BodyTemplate, Scope};
 use crate::upstream::SendOptions;
 use crate::upstream::auth::{NoCredential, ResolvedCredential};
@@ -44,7 +45,7 @@ impl Service {
             Sent::Failed(content) => content,
             Sent::Answer(response) => match &action.poll {
                 Some(rules) => self.poll(state, context, tool, action, rules, arguments, response).await,
-                None => self.shaped(tool, action, &response, arguments, context),
+                None => self.shaped(tool, &response, &arguments, context),
             },
         }
     }
@@ -53,14 +54,17 @@ impl Service {
     pub(super) fn shaped(
         &self,
         tool: &Tool,
-        action: &RequestAction,
         response: &Response,
-        arguments: Arguments,
+        arguments: &Arguments,
         context: &Context,
     ) -> Content {
-        let _ = action;
         let maker = self.links.maker(&context.caller);
-        content::from_response(tool, response, &Value::Object(arguments), Some(&maker))
+        let uri = identity(tool, context);
+        let mut content = content::from_response(tool, arguments, response, &uri, Some(&maker));
+        if let Some(age) = response.max_age() {
+            content.set_meta(META_MAX_AGE, age.as_secs().into());
+        }
+        content
     }
 
     /// The request for these arguments, credentials included.
@@ -135,6 +139,14 @@ impl Service {
     }
 }
 
+/// `_meta` key of an answer's `Cache-Control: max-age`, in seconds; for `resources/read`.
+pub(super) const META_MAX_AGE: &str = "io.github.rest-mcp/maxAge";
+
+/// The URI of an answer that goes out as an embedded resource: names the call, not the API's address.
+pub(super) fn identity(tool: &Tool, context: &Context) -> String {
+    format!("rest-mcp://{}/{}", tool.name, context.request_id)
+}
+
 /// What the model is told where there is no answer; the details go to the log.
 pub(super) fn no_content(context: &Context, action: &RequestAction, no_answer: &NoAnswer) -> Content {
     if !matches!(no_answer, NoAnswer::Cancelled) {
@@ -169,7 +181,9 @@ pub(super) fn options(context: &Context, action: &RequestAction) -> SendOptions 
         timeout: action.timeout,
         idempotent: action.idempotent,
         cancel: context.cancel.clone(),
-        trace: context.trace.clone(),
+        trace: context.trace.as_ref().map(|trace| {
+            Arc::new(Propagation::new(trace.traceparent.as_deref(), trace.tracestate.as_deref(), trace.baggage.as_deref()))
+        }),
     }
 }
 

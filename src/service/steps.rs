@@ -85,7 +85,7 @@ impl Service {
         }
         scope.extend(value.clone());
         Ok(match &tool.result {
-            Some(plan) => content::from_value(tool, plan, Value::Object(scope), &Value::Object(arguments)),
+            Some(_) => content::from_value(tool, &arguments, Value::Object(scope), Vec::new(), &super::request::identity(tool, context), None),
             None => {
                 let json = Json::Tree(Arc::new(Value::Object(value)));
                 Content { blocks: vec![Block::Text(Text::Json(json.clone()))], structured: Some(json), ..Content::default() }

@@ -56,7 +56,7 @@ impl Service {
                 truncated: body.truncated(),
                 elapsed: started.elapsed(),
             };
-            return self.shaped(tool, action, &response, arguments, context);
+            return self.shaped(tool, &response, &arguments, context);
         };
         let mut values: Vec<Value> = Vec::new();
         let mut dropped = 0usize;
@@ -107,7 +107,7 @@ impl Service {
             truncated: false,
             elapsed: started.elapsed(),
         };
-        let mut content = self.shaped(tool, action, &response, arguments, context);
+        let mut content = self.shaped(tool, &response, &arguments, context);
         if dropped > 0 || body.truncated() {
             content.blocks.push(Block::text(format!("The stream was longer than what is kept; {dropped} items were left out.")));
         }

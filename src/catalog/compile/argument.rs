@@ -122,7 +122,7 @@ impl Compiler<'_> {
             if let Some(value) = &edits.value {
                 let at = making.place(&format!("args/{}/value", super::token(key.map(String::as_str).unwrap_or_default())));
                 from = self.fixed(value).map_err(|message| problem("unresolved-value", message, at))?;
-            } else if edits.hide {
+            } else if edits.hide == Some(true) {
                 match default.take() {
                     Some(value) => from = From::Fixed(value),
                     None if required => {

@@ -24,7 +24,7 @@ impl Compiler<'_> {
         let Some(body) = &making.operation.body else { return Ok(None) };
         let definitions = making.api.definitions.clone();
         let mut plan = request::body_plan(body, &definitions)
-            .map_err(|reason| problem("unsupported-body", reason, making.operation.place.clone()))?;
+            .map_err(|reason| problem("unsupported-body", reason, making.operation_place()))?;
         if let Some(wanted) = &making.edits.media_type {
             let declared: Vec<String> = plan.variants.iter().map(|variant| variant.media_type.clone()).collect();
             plan.variants.retain(|variant| variant.media_type.eq_ignore_ascii_case(wanted));

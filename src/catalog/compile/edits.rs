@@ -3,7 +3,7 @@
 use super::operation::{near_operation, place_of, tool_pointer};
 use super::{At, Unit, problem};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::mapping::select::Facts;
+use crate::mapping::Facts;
 use crate::mapping::{Description, Expose, ToolEdits, ToolRules};
 use crate::openapi::{Api, Operation};
 

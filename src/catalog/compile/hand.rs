@@ -242,7 +242,7 @@ impl Compiler<'_> {
                     object.insert("x-mcp-header".to_string(), json!(suffix));
                 }
             }
-            let fixed = edit.value.clone().or_else(|| if edit.hide { edit.default.clone() } else { None });
+            let fixed = edit.value.clone().or_else(|| if edit.hide == Some(true) { edit.default.clone() } else { None });
             for binding in bindings.iter_mut().filter(|binding| matches!(&binding.from, From::Argument(name) if name == key)) {
                 binding.from = match &fixed {
                     Some(value) => From::Fixed(value.clone()),
