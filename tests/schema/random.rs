@@ -199,6 +199,7 @@ proptest! {
     ) {
         let mut candidates: Vec<NameCandidate> = ids
             .into_iter()
+            .map(|(operation_id, path)| (operation_id.filter(|id| !id.is_empty()), path))
             .map(|(operation_id, path)| NameCandidate { operation_id, method: "GET".into(), path, ..NameCandidate::default() })
             .collect();
         candidates.sort_by(|a, b| (&a.path, &a.operation_id).cmp(&(&b.path, &b.operation_id)));
