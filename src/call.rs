@@ -103,7 +103,8 @@ fn settled(tool: &Arc<Tool>, mut arguments: Arguments, mut healed: Vec<String>) 
     defaults::fill(tool, &mut arguments);
     let mut valid = is_valid(check, &mut arguments);
     if !valid {
-        heal::heal(&mut arguments, schema, &mut healed);
+        let faults = with_value(&mut arguments, |value| check.faults(value));
+        heal::heal(&mut arguments, schema, &faults, &mut healed);
         defaults::fill(tool, &mut arguments);
         valid = is_valid(check, &mut arguments);
     }

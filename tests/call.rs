@@ -152,9 +152,9 @@ fn the_refusal_names_every_problem_once_and_the_legal_names() {
     assert_eq!(
         text,
         "`get_pet` was not called: its arguments are not right.\n\
-         - `petId` is required but missing; expected integer\n\
          - `pet_id` is not known (did you mean `petId`?)\n\
          - `verbos` is not known (did you mean `verbose`?)\n\
+         - `petId` is required but missing; expected integer\n\
          Arguments of `get_pet`: `petId`, `verbose`."
     );
 }

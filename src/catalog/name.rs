@@ -122,7 +122,9 @@ fn plain_name(candidate: &NameCandidate, style: NameStyle, max: usize) -> String
     let id = candidate.operation_id.as_deref().unwrap_or_default();
     let base = match legal(id) {
         // Nothing of the operationId is left: the path says more.
-        empty if empty.is_empty() => path_name(&candidate.method, &candidate.path),
+        empty if empty.is_empty() || (style == NameStyle::Snake && snake(&empty).is_empty()) => {
+            path_name(&candidate.method, &candidate.path)
+        }
         name => name,
     };
     let name = legal(&format!("{}{base}", candidate.prefix));

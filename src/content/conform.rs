@@ -78,7 +78,7 @@ pub enum Verdict {
     Conforms,
     /// Well-formed JSON that does not.
     Differs,
-    /// No JSON text in UTF-8, or one nested deeper than 127.
+    /// No JSON text in UTF-8, or one that is nested deeper than 127 where the schema has to be followed.
     NotJson,
 }
 

@@ -293,7 +293,15 @@ fn reason(error: &ValidationError<'_>) -> String {
     }
 }
 
-fn steps(location: &Location) -> Vec<Step> {
+/// False for errors that no other value in the same place would mend: missing and unknown members.
+pub(super) fn is_about_value(error: &ValidationError<'_>) -> bool {
+    !matches!(
+        error.kind(),
+        Kind::Required { .. } | Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. }
+    )
+}
+
+pub(super) fn steps(location: &Location) -> Vec<Step> {
     location
         .segments()
         .map(|segment| match segment {
