@@ -170,6 +170,9 @@ impl std::fmt::Display for Unsendable {
     }
 }
 
+/// Reads a local file by the path the caller gave, or refuses it in words for the model.
+pub type ReadFile = dyn Fn(&str) -> Result<Bytes, String> + Sync;
+
 /// What a request takes from around the call; made by the service, cheap.
 #[derive(Clone, Copy)]
 pub struct Fixed<'a> {
@@ -181,13 +184,10 @@ pub struct Fixed<'a> {
     /// [`SourcePlan::forward_headers`].
     pub forwarded: &'a [(http::HeaderName, http::HeaderValue)],
     /// Reads a local file for a `{path}` file argument; `None` where local files may not be named.
-    pub local_files: Option<&'a (dyn Fn(&str) -> Result<Bytes, String> + Sync)>,
-    /// Most bytes of a body.
+    pub local_files: Option<&'a ReadFile>,
+    /// Most bytes of a body; [`build`] takes the smaller of this and the source's `max_request`.
     pub max_body: usize,
 }
-
-/// Most bytes of a body where nothing else is said.
-pub const MAX_BODY: usize = 64 << 20;
 
 impl Default for Fixed<'_> {
     fn default() -> Self {
@@ -196,7 +196,7 @@ impl Default for Fixed<'_> {
             template: &|_, _| Err("this tool's template can't be evaluated here".to_owned()),
             forwarded: &[],
             local_files: None,
-            max_body: MAX_BODY,
+            max_body: usize::MAX,
         }
     }
 }
@@ -219,6 +219,8 @@ pub fn build(
     fixed: &Fixed<'_>,
     credentials: &[Credential],
 ) -> Result<Request, Unsendable> {
+    let limit = usize::try_from(source.limits.max_request.0).unwrap_or(usize::MAX);
+    let fixed = &Fixed { max_body: fixed.max_body.min(limit), ..*fixed };
     let mut secret_in_url = Vec::new();
     let mut wire = url::start(action, arguments, fixed, &mut secret_in_url)?;
     let mut headers = header::Headers::new(action, source, credentials)?;

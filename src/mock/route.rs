@@ -156,7 +156,7 @@ fn fits(pieces: &[Piece], text: &str, variables: &mut Vec<(String, String)>) -> 
                     Some(Piece::Variable(_)) => Some(first),
                 };
                 let value = end.and_then(|end| rest.get(..end)).filter(|value| !value.is_empty());
-                let Some(value) = value else { return text.is_empty() && pieces.peek().is_none() };
+                let Some(value) = value else { return false };
                 variables.push((name.clone(), value.to_owned()));
                 rest = rest.get(value.len()..).unwrap_or_default();
             }

@@ -20,8 +20,8 @@ pub fn sample(schema: &Schema, definitions: &Definitions, direction: Direction) 
 struct Sampler<'a> {
     definitions: &'a Definitions,
     direction: Direction,
-    /// Definitions being sampled, outermost first.
-    open: Vec<DefinitionId>,
+    /// Definitions being sampled, outermost first; true = referred to as a whole, not as a base.
+    open: Vec<(DefinitionId, bool)>,
     depth: usize,
     left: usize,
 }
@@ -40,17 +40,18 @@ impl<'a> Sampler<'a> {
         }
         let view = View::of(json, uses, self.definitions);
         let opened = self.open.len();
+        let mut direct = names_a_definition(json);
         for part in &view.parts {
             let Some(id) = part.definition else { continue };
-            let already = self.open.get(..opened).unwrap_or_default().iter().filter(|open| **open == id).count();
+            let direct = std::mem::take(&mut direct);
+            let around = self.open.get(..opened).unwrap_or_default().iter().filter(|(open, _)| *open == id);
             // a base shared through allOf may stand inside itself a few times
-            let most = if names_itself(json) { 1 } else { 3 };
-            if already >= most {
+            if around.clone().count() >= 3 || (direct && around.clone().any(|(_, direct)| *direct)) {
                 self.open.truncate(opened);
                 return None;
             }
-            if !self.open.get(opened..).unwrap_or_default().contains(&id) {
-                self.open.push(id);
+            if !self.open.get(opened..).unwrap_or_default().iter().any(|(open, _)| *open == id) {
+                self.open.push((id, direct));
             }
         }
         self.depth += 1;
@@ -130,10 +131,11 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// True if the schema is nothing but a reference, bare or in a one-element `allOf`.
-fn names_itself(json: &Value) -> bool {
+/// True if the schema is a reference, bare or alone in an `allOf` without properties of its own.
+fn names_a_definition(json: &Value) -> bool {
     let wrapped = json.get("allOf").and_then(Value::as_array).filter(|all| all.len() == 1);
-    json.get("$ref").is_some() || wrapped.and_then(|all| all.first()).is_some_and(|only| only.get("$ref").is_some())
+    let only = wrapped.and_then(|all| all.first()).is_some_and(|only| only.get("$ref").is_some());
+    json.get("$ref").is_some() || (only && json.get("properties").is_none())
 }
 
 /// What stands for a required property that was cut.

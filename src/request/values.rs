@@ -69,12 +69,15 @@ pub(super) fn parameter_value<'a>(
     }
 }
 
+/// A value with the argument it came from.
+type Named<'a> = (Option<&'a str>, Cow<'a, Value>);
+
 /// The text that chooses among the body's media types.
 pub(super) fn media_type<'a>(
     action: &'a RequestAction,
     arguments: &'a Arguments,
     fixed: &Fixed<'_>,
-) -> Result<Option<(Option<&'a str>, Cow<'a, Value>)>, Unsendable> {
+) -> Result<Option<Named<'a>>, Unsendable> {
     for binding in action.bindings.iter().filter(|binding| binding.spot == Spot::MediaType) {
         if let Some(value) = value_of(binding, arguments, fixed)?.filter(|value| !value.is_null()) {
             return Ok(Some((argument_name(binding), value)));
