@@ -202,6 +202,8 @@ pub struct Output {
     pub published: Option<Arc<Value>>,
     /// Compiled form that makes a value conform.
     pub conform: Option<Arc<crate::content::conform::Shape>>,
+    /// With `output_schema: strict`: the whole published schema; an answer that fails it is an error.
+    pub strict: Option<Arc<crate::schema::check::Checker>>,
 }
 
 /// What a call does.
