@@ -213,8 +213,8 @@ pub struct Output {
     pub published: Option<Arc<Value>>,
     /// Compiled form that makes a value conform.
     pub conform: Option<Arc<crate::content::conform::Shape>>,
-    /// An answer that does not conform is an error (`output_schema: strict`).
-    pub strict: bool,
+    /// With `output_schema: strict`: the whole published schema; an answer that fails it is an error.
+    pub strict: Option<Arc<crate::schema::check::Checker>>,
 }
 
 /// What a call does.

@@ -86,7 +86,11 @@ impl Response {
 
     /// The target of the first `Link` with `rel="next"` (RFC 8288), as written: absolute or relative.
     pub fn link_next(&self) -> Option<&str> {
-        self.headers.get_all("link").iter().filter_map(|value| value.to_str().ok()).find_map(|value| link::find(value, "next"))
+        self.headers
+            .get_all("link")
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .find_map(|value| link::find(value, "next"))
     }
 
     /// How long the answer stays fresh for one caller (RFC 9111 §5.2.2): `max-age` less `Age`;

@@ -5,10 +5,11 @@ use super::cut::{self, Cut};
 use super::decode::{self, Body};
 use super::shape::{Compiled, Shaped};
 use super::{
-    Block, Content, Json, LinkMaker, META_CUT, META_NULLED, META_TRUNCATED, ResourceBody, ResourceContents, Text, problem,
+    Block, Content, Json, LinkMaker, META_CUT, META_NULLED, META_TRUNCATED, ResourceBody, ResourceContents, Text,
+    problem,
 };
 use crate::catalog::{Action, Arguments, RequestAction, Tool};
-use crate::mapping::{Binary, OutputSchema, ResultKind};
+use crate::mapping::{Binary, ResultKind};
 use crate::response::Response;
 use bytes::Bytes;
 use http::{Method, StatusCode};
@@ -39,7 +40,8 @@ pub fn from_response(
 ) -> Content {
     let status = response.status;
     if status == StatusCode::NOT_MODIFIED {
-        return Builder::new(tool, arguments, uri, links).without_body("Not modified since the version that was asked for (304).".to_owned());
+        return Builder::new(tool, arguments, uri, links)
+            .without_body("Not modified since the version that was asked for (304).".to_owned());
     }
     if !succeeded(tool, status) {
         return problem::from_status(tool, response);
@@ -129,9 +131,15 @@ impl<'a> Builder<'a> {
         let structured = self.plan.is_none_or(Compiled::is_structured);
         match (verdict, self.shape) {
             _ if !structured => {}
-            (Verdict::Differs, Some(_)) if self.is_strict() => {
-                content.is_error = true;
-                content.blocks.splice(0..0, self.not_as_declared().blocks);
+            _ if self.tool.output.strict.is_some() => {
+                let value = serde_json::from_slice(&text).unwrap_or_default();
+                match self.undeclared(&value) {
+                    Some(error) => {
+                        content.is_error = true;
+                        content.blocks.insert(0, error);
+                    }
+                    None => content.structured = Some(json),
+                }
             }
             (Verdict::Differs, Some(shape)) => {
                 let value = serde_json::from_slice(&text).unwrap_or_default();
@@ -186,16 +194,19 @@ impl<'a> Builder<'a> {
             },
         };
         let mut content = Content { blocks, ..Content::default() };
-        if shaped.structured {
-            match self.shape {
-                Some(shape) if shape.accepts(&bytes) != Verdict::Conforms => {
-                    if self.is_strict() {
-                        return self.not_as_declared();
-                    }
-                    self.conforming(shape, shaped.value, &mut content);
-                }
-                _ => content.structured = Some(json),
+        if shaped.structured
+            && let Some(error) = self.undeclared(&shaped.value)
+        {
+            content.is_error = true;
+            content.blocks.insert(0, error);
+            return content;
+        }
+        match self.shape {
+            _ if !shaped.structured => {}
+            Some(shape) if self.tool.output.strict.is_none() && shape.accepts(&bytes) != Verdict::Conforms => {
+                self.conforming(shape, shaped.value, &mut content);
             }
+            _ => content.structured = Some(json),
         }
         self.remark(&mut content, &cuts, notes);
         content
@@ -217,28 +228,25 @@ impl<'a> Builder<'a> {
     /// Content that has no JSON: a published output schema is still kept to.
     fn blocks(&self, blocks: Vec<Block>, truncated: bool) -> Content {
         let mut content = Content { blocks, ..Content::default() };
-        if let Some(shape) = self.shape.filter(|_| self.plan.is_none_or(Compiled::is_structured)) {
-            if self.is_strict() {
-                return self.not_as_declared();
-            }
+        if self.plan.is_none_or(Compiled::is_structured) {
             let text = match content.blocks.first() {
                 Some(Block::Text(Text::Plain(text))) => Value::String(text.clone()),
                 _ => Value::Null,
             };
-            self.conforming(shape, text, &mut content);
+            self.stand_in(text, &mut content);
         }
         if truncated {
-            content.blocks.push(Block::text("The API's answer was longer than what is read of it; this is its beginning."));
+            content
+                .blocks
+                .push(Block::text("The API's answer was longer than what is read of it; this is its beginning."));
         }
         content
     }
 
     fn without_body(&self, text: String) -> Content {
         let mut content = Content::text(text);
-        if let Some(shape) = self.shape.filter(|_| self.plan.is_none_or(Compiled::is_structured)) {
-            self.conforming(shape, Value::Null, &mut content);
-            // There was nothing to set to null.
-            content.meta = None;
+        if self.plan.is_none_or(Compiled::is_structured) {
+            self.stand_in(Value::Null, &mut content);
         }
         content
     }
@@ -249,9 +257,7 @@ impl<'a> Builder<'a> {
         let declared = response.media_type().map(|media_type| media_type.essence.into_owned());
         let (mime_type, text, data) = match body {
             Body::Empty => return self.without_body(self.empty_text(response)),
-            Body::Json(text, _) => {
-                (declared, Some(String::from_utf8_lossy(&text).into_owned()), Bytes::new())
-            }
+            Body::Json(text, _) => (declared, Some(String::from_utf8_lossy(&text).into_owned()), Bytes::new()),
             Body::Sequence(_) => (declared, Some(String::from_utf8_lossy(&response.body).into_owned()), Bytes::new()),
             Body::CutJson(value, _) => (declared, Some(value.to_string()), Bytes::new()),
             Body::Text(text, _) => (declared, Some(text), Bytes::new()),
@@ -273,7 +279,8 @@ impl<'a> Builder<'a> {
             Some(text) => ResourceBody::Text(text),
             None => ResourceBody::Blob(data),
         };
-        let uri = self.plan.and_then(|plan| plan.uri(&Value::Null, self.arguments)).unwrap_or_else(|| self.uri.to_owned());
+        let uri =
+            self.plan.and_then(|plan| plan.uri(&Value::Null, self.arguments)).unwrap_or_else(|| self.uri.to_owned());
         let mime_type = self.plan.and_then(|plan| plan.mime_type.clone()).unwrap_or(mime_type);
         Block::Resource(ResourceContents { uri, mime_type: Some(mime_type), body })
     }
@@ -297,17 +304,21 @@ impl<'a> Builder<'a> {
 
     /// Sets `structuredContent` to what the schema lets through of the value, and counts the rest.
     fn conforming(&self, shape: &Shape, value: Value, content: &mut Content) {
-        let was_null = value.is_null();
         let (value, nulled) = shape.conform(value);
-        let fits = |value: &Value| serde_json::to_vec(value).is_ok_and(|bytes| shape.accepts(&bytes) == Verdict::Conforms);
-        let empty = || {
-            [Value::Object(Default::default()), Value::Array(Vec::new()), Value::String(String::new()), 0.into(), false.into()]
-        };
-        // A root that may not even be null: the emptiest value of its kind.
-        let value = if was_null && !fits(&value) { empty().into_iter().find(fits).unwrap_or(value) } else { value };
         content.structured = Some(Json::Tree(Arc::new(value)));
-        if nulled > 0 && !was_null {
+        if nulled > 0 {
             content.set_meta(META_NULLED, nulled.into());
+        }
+    }
+
+    /// Keeps to a published output schema where the answer has no JSON: protocol and clients want a structured value
+    /// whatever came back. With `output_schema: strict` such an answer is an error.
+    fn stand_in(&self, value: Value, content: &mut Content) {
+        if let Some(error) = self.undeclared(&value) {
+            content.is_error = true;
+            content.blocks.insert(0, error);
+        } else if let Some(shape) = self.shape {
+            content.structured = Some(Json::Tree(Arc::new(shape.conform(value).0)));
         }
     }
 
@@ -331,17 +342,45 @@ impl<'a> Builder<'a> {
     /// Names the arguments with which a caller gets another or a smaller part.
     fn how_to_get_the_rest(&self) -> String {
         const PAGING: [&str; 14] = [
-            "cursor", "page", "offset", "skip", "after", "before", "start", "page_token", "pagetoken", "next", "marker", "since",
-            "until", "from",
+            "cursor",
+            "page",
+            "offset",
+            "skip",
+            "after",
+            "before",
+            "start",
+            "page_token",
+            "pagetoken",
+            "next",
+            "marker",
+            "since",
+            "until",
+            "from",
         ];
         const NARROWING: [&str; 16] = [
-            "limit", "per_page", "perpage", "page_size", "pagesize", "size", "count", "top", "fields", "select", "filter", "q",
-            "query", "search", "ids", "id",
+            "limit",
+            "per_page",
+            "perpage",
+            "page_size",
+            "pagesize",
+            "size",
+            "count",
+            "top",
+            "fields",
+            "select",
+            "filter",
+            "q",
+            "query",
+            "search",
+            "ids",
+            "id",
         ];
         let properties = self.tool.input.published.get("properties").and_then(Value::as_object);
         let names = |wanted: &[&str]| -> Vec<String> {
             let own = properties.into_iter().flat_map(|properties| properties.keys());
-            own.filter(|name| wanted.contains(&name.to_ascii_lowercase().as_str())).map(|name| format!("`{name}`")).collect()
+            own.filter(|name| wanted.contains(&name.to_ascii_lowercase().as_str()))
+                .map(|name| format!("`{name}`"))
+                .collect()
         };
         let (paging, narrowing) = (names(&PAGING), names(&NARROWING));
         match (paging.is_empty(), narrowing.is_empty()) {
@@ -371,12 +410,16 @@ impl<'a> Builder<'a> {
         text
     }
 
-    fn is_strict(&self) -> bool {
-        self.plan.is_some_and(|plan| plan.output_schema == OutputSchema::Strict)
-    }
-
-    fn not_as_declared(&self) -> Content {
-        Content::error(format!("The API answered, but not with what its description declares for `{}`.", self.tool.name))
+    /// With `output_schema: strict`: what is wrong with a value that does not conform.
+    fn undeclared(&self, value: &Value) -> Option<Block> {
+        let problems = self.tool.output.strict.as_ref()?.check(value);
+        let first = problems.first()?;
+        let place = if first.argument.is_empty() { String::new() } else { format!("`{}`: ", first.argument) };
+        Some(Block::text(format!(
+            "The API answered, but not with what is declared for `{}`: {place}{}.",
+            self.tool.name,
+            first.message.trim_end_matches('.')
+        )))
     }
 }
 

@@ -65,7 +65,12 @@ pub(super) fn decode(response: &Response, shape: Option<&Shape>) -> Body {
     }
 }
 
-fn json_body(response: &Response, declared: Option<&MediaType<'_>>, charset: Option<&str>, shape: Option<&Shape>) -> Body {
+fn json_body(
+    response: &Response,
+    declared: Option<&MediaType<'_>>,
+    charset: Option<&str>,
+    shape: Option<&Shape>,
+) -> Body {
     let text = json::utf8(&response.body, charset);
     match json::judge(&text, shape) {
         Verdict::NotJson => {}
@@ -133,8 +138,9 @@ fn other(kind: Kind, body: &Bytes, charset: Option<&str>) -> Body {
 pub fn value_of(response: &Response) -> Value {
     match decode(response, None) {
         Body::Empty => Value::Null,
-        Body::Json(text, _) => serde_json::from_slice(&text)
-            .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&text).into_owned())),
+        Body::Json(text, _) => {
+            serde_json::from_slice(&text).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&text).into_owned()))
+        }
         Body::Sequence(items) => Value::Array(items),
         Body::CutJson(value, _) => value,
         Body::Text(text, _) | Body::File(_, _, Some(text)) => Value::String(text),

@@ -25,7 +25,9 @@ pub fn from_no_answer(failure: &NoAnswer, request_id: &str, idempotent: bool) ->
         NoAnswer::Connect(_) => {
             format!("The API can't be reached: the connection was refused or failed. Nothing was sent.{reference}")
         }
-        NoAnswer::Dns(_) => format!("The API can't be reached: its host name does not resolve. Nothing was sent.{reference}"),
+        NoAnswer::Dns(_) => {
+            format!("The API can't be reached: its host name does not resolve. Nothing was sent.{reference}")
+        }
         NoAnswer::Tls(_) => {
             format!("The API can't be reached: no trusted TLS connection could be made. Nothing was sent.{reference}")
         }
@@ -42,7 +44,9 @@ pub fn from_no_answer(failure: &NoAnswer, request_id: &str, idempotent: bool) ->
             format!("The connection to the API broke before its answer was complete.{unknown}{reference}")
         }
         NoAnswer::Body(_) => {
-            format!("The API answered, but its answer can't be decoded (damaged or wrongly labelled).{unknown}{reference}")
+            format!(
+                "The API answered, but its answer can't be decoded (damaged or wrongly labelled).{unknown}{reference}"
+            )
         }
         NoAnswer::Forbidden(_) => format!("The request was not sent: its address is not allowed here.{reference}"),
         NoAnswer::CircuitOpen(wait) => format!(
@@ -122,8 +126,8 @@ pub(super) fn spoken(duration: Duration) -> String {
     match millis {
         0..1000 => format!("{millis} ms"),
         1000 => "1 second".to_owned(),
-        _ if millis % 60_000 == 0 && millis > 60_000 => format!("{} minutes", millis / 60_000),
-        _ if millis % 1000 == 0 => format!("{} seconds", millis / 1000),
+        _ if millis.is_multiple_of(60_000) && millis > 60_000 => format!("{} minutes", millis / 60_000),
+        _ if millis.is_multiple_of(1000) => format!("{} seconds", millis / 1000),
         _ => format!("{:.1} seconds", duration.as_secs_f64()),
     }
 }

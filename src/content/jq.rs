@@ -57,9 +57,8 @@ impl Jq {
         let main = parse::parsed(text)?;
         let arena = Arena::default();
         let loader = Loader::new(guard::definitions(main));
-        let modules = loader
-            .load(&arena, File { code: guard::MAIN, path: () })
-            .map_err(|_| "can't be loaded".to_owned())?;
+        let modules =
+            loader.load(&arena, File { code: guard::MAIN, path: () }).map_err(|_| "can't be loaded".to_owned())?;
         let filter = Compiler::default().with_funs(natives::functions()).compile(modules).map_err(|errors| {
             let mut messages = errors.iter().flat_map(|(_, list)| list).map(|(name, kind)| undefined(text, name, kind));
             messages.next().unwrap_or_else(|| "can't be compiled".to_owned())

@@ -106,7 +106,11 @@ fn useful_part(response: &Response, action: Option<&RequestAction>) -> Option<St
         Body::Empty | Body::Image(..) | Body::Audio(..) | Body::File(_, _, None) => return None,
         Body::Text(text, true) => decode::readable(&text),
         Body::Text(text, false) | Body::File(_, _, Some(text)) => {
-            if text.trim_start().starts_with("<") { decode::readable(&text) } else { text }
+            if text.trim_start().starts_with("<") {
+                decode::readable(&text)
+            } else {
+                text
+            }
         }
         Body::Json(text, _) => from_json(&serde_json::from_slice(&text).unwrap_or_default(), action)?,
         Body::Sequence(items) => from_json(&Value::Array(items), action)?,
@@ -119,7 +123,9 @@ fn useful_part(response: &Response, action: Option<&RequestAction>) -> Option<St
 fn from_json(value: &Value, action: Option<&RequestAction>) -> Option<String> {
     let to_argument = |written: &str| place::argument(written, action);
     let path = action.and_then(|action| action.errors.as_ref()?.path.as_deref());
-    let at_path = path.and_then(|path| Selector::parse(path).ok()).and_then(|path| path.get(value).map(|found| found.into_owned()));
+    let at_path = path
+        .and_then(|path| Selector::parse(path).ok())
+        .and_then(|path| path.get(value).map(|found| found.into_owned()));
     if let Some(found) = at_path.filter(|found| !found.is_null()) {
         return Some(match found {
             Value::String(text) => text,

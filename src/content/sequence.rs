@@ -60,8 +60,13 @@ impl Decoder {
         Some(Self::new(match &*media_type.essence {
             "text/event-stream" => Format::Events,
             "application/json-seq" => Format::Records,
-            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonl"
-            | "application/x-jsonlines" | "application/jsonlines" | "application/stream+json" => Format::Lines,
+            "application/x-ndjson"
+            | "application/ndjson"
+            | "application/jsonl"
+            | "application/x-jsonl"
+            | "application/x-jsonlines"
+            | "application/jsonlines"
+            | "application/stream+json" => Format::Lines,
             _ => return None,
         }))
     }

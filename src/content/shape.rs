@@ -139,7 +139,10 @@ impl Compiled {
         }
         let max_bytes = rules.max_bytes.map(|bytes| usize::try_from(bytes.0).unwrap_or(usize::MAX));
         if max_bytes.is_some_and(|bytes| bytes < 64) {
-            errors.push(ShapeError { key: "max_bytes".to_owned(), message: "less than 64 bytes hold nothing".to_owned() });
+            errors.push(ShapeError {
+                key: "max_bytes".to_owned(),
+                message: "less than 64 bytes hold nothing".to_owned(),
+            });
         }
         if !errors.is_empty() {
             return Err(std::mem::take(errors));
@@ -181,7 +184,7 @@ impl Compiled {
             };
             return self.finish(value, arguments);
         };
-        let failed = graphql_error(&value).filter(|_| !path.get(&value).is_some_and(|found| !found.is_null()));
+        let failed = graphql_error(&value).filter(|_| path.get(&value).is_none_or(|found| found.is_null()));
         if failed.is_some() || !path.hits(&value) {
             let notes = vec![format!("The answer has nothing at `{}`.", path.as_str())];
             return Ok(Shaped { failed, notes, structured: self.is_structured(), ..Shaped::default() });

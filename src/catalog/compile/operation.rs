@@ -298,13 +298,11 @@ pub(super) fn path_parts(operation: &Operation, parameters: &[request::Parameter
 
 /// Compiled form of a published output schema.
 fn output_of(published: Option<serde_json::Value>, strict: bool) -> Output {
-    match published {
-        Some(schema) => {
-            let conform = Some(Arc::new(crate::content::conform::Shape::new(&schema)));
-            Output { published: Some(Arc::new(schema)), conform, strict }
-        }
-        None => Output::default(),
-    }
+    let Some(schema) = published else { return Output::default() };
+    let conform = Some(Arc::new(crate::content::conform::Shape::new(&schema)));
+    let schema = Arc::new(schema);
+    let strict = strict.then(|| Arc::new(Checker::new(schema.clone())));
+    Output { published: Some(schema), conform, strict }
 }
 
 /// Capability names.

@@ -19,7 +19,8 @@ pub(super) fn text(body: &[u8], declared: Option<&str>, html: bool) -> String {
 fn is_utf8(body: &[u8]) -> bool {
     match std::str::from_utf8(body) {
         Ok(_) => true,
-        Err(error) => error.error_len().is_none(),
+        // A last character that the read limit cut in two; behind ASCII alone it is rather one of windows-1252.
+        Err(error) => error.error_len().is_none() && !body.get(..error.valid_up_to()).is_none_or(<[u8]>::is_ascii),
     }
 }
 

@@ -12,8 +12,12 @@ pub(in crate::content) fn readable(html: &str) -> String {
             continue;
         }
         let closing = rest.starts_with('/');
-        let name: String =
-            rest.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        let name: String = rest
+            .trim_start_matches('/')
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect::<String>()
+            .to_ascii_lowercase();
         if name.is_empty() && !rest.starts_with(['/', '!', '?']) {
             // A bare less-than sign.
             lines.text("<");
@@ -34,8 +38,32 @@ pub(in crate::content) fn readable(html: &str) -> String {
 fn is_inline(name: &str) -> bool {
     matches!(
         name,
-        "a" | "abbr" | "b" | "bdi" | "bdo" | "cite" | "code" | "em" | "font" | "i" | "kbd" | "label" | "mark" | "q" | "s"
-            | "samp" | "small" | "span" | "strong" | "sub" | "sup" | "tt" | "u" | "var" | "wbr" | "img" | "input"
+        "a" | "abbr"
+            | "b"
+            | "bdi"
+            | "bdo"
+            | "cite"
+            | "code"
+            | "em"
+            | "font"
+            | "i"
+            | "kbd"
+            | "label"
+            | "mark"
+            | "q"
+            | "s"
+            | "samp"
+            | "small"
+            | "span"
+            | "strong"
+            | "sub"
+            | "sup"
+            | "tt"
+            | "u"
+            | "var"
+            | "wbr"
+            | "img"
+            | "input"
     )
 }
 

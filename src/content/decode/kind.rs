@@ -29,11 +29,22 @@ pub(super) fn of(declared: Option<&MediaType<'_>>, body: &[u8]) -> Kind {
     }
     let essence: &str = &declared.essence;
     match essence {
-        "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonl"
-        | "application/x-jsonlines" | "application/jsonlines" | "application/json-seq" | "application/stream+json"
+        "application/x-ndjson"
+        | "application/ndjson"
+        | "application/jsonl"
+        | "application/x-jsonl"
+        | "application/x-jsonlines"
+        | "application/jsonlines"
+        | "application/json-seq"
+        | "application/stream+json"
         | "text/event-stream" => return Kind::Sequence,
-        OCTETS | "binary/octet-stream" | "application/x-download" | "application/force-download" | "*/*"
-        | "application/x-unknown" | "unknown/unknown" => return undeclared(body),
+        OCTETS
+        | "binary/octet-stream"
+        | "application/x-download"
+        | "application/force-download"
+        | "*/*"
+        | "application/x-unknown"
+        | "unknown/unknown" => return undeclared(body),
         "text/html" | "application/xhtml+xml" => return maybe_json(body, Kind::Html),
         "image/svg+xml" => return Kind::TextFile(essence.to_owned()),
         _ => {}
@@ -62,7 +73,7 @@ pub(super) fn of(declared: Option<&MediaType<'_>>, body: &[u8]) -> Kind {
 
 /// The kind of what a signature at the beginning betrays.
 pub(super) fn by_bytes(body: &[u8]) -> Option<Kind> {
-    sniff::signature(body).map(|found| kind_of_signature(found))
+    sniff::signature(body).map(kind_of_signature)
 }
 
 /// Text where the bytes are readable, else a file of the declared type.
@@ -70,7 +81,11 @@ pub(super) fn text_or_file(declared: Option<&MediaType<'_>>, body: &[u8]) -> Kin
     let readable = sniff::is_text(body);
     match declared.map(|declared| &*declared.essence) {
         Some(essence) if is_textual(essence) || essence.starts_with("multipart/") || essence.ends_with("json") => {
-            if readable { Kind::Text } else { Kind::File(essence.to_owned()) }
+            if readable {
+                Kind::Text
+            } else {
+                Kind::File(essence.to_owned())
+            }
         }
         Some(essence) if readable => Kind::TextFile(essence.to_owned()),
         Some(essence) => Kind::File(essence.to_owned()),
@@ -133,8 +148,28 @@ fn is_textual(essence: &str) -> bool {
         || subtype.ends_with("+yaml")
         || matches!(
             subtype,
-            "xml" | "yaml" | "x-yaml" | "toml" | "csv" | "javascript" | "x-javascript" | "ecmascript" | "graphql" | "sql"
-                | "x-www-form-urlencoded" | "xml-dtd" | "x-sh" | "n-triples" | "n-quads" | "trig" | "sparql-query"
-                | "openmetrics-text" | "jwt" | "pgp-signature" | "x-pem-file" | "http" | "rtf"
+            "xml"
+                | "yaml"
+                | "x-yaml"
+                | "toml"
+                | "csv"
+                | "javascript"
+                | "x-javascript"
+                | "ecmascript"
+                | "graphql"
+                | "sql"
+                | "x-www-form-urlencoded"
+                | "xml-dtd"
+                | "x-sh"
+                | "n-triples"
+                | "n-quads"
+                | "trig"
+                | "sparql-query"
+                | "openmetrics-text"
+                | "jwt"
+                | "pgp-signature"
+                | "x-pem-file"
+                | "http"
+                | "rtf"
         )
 }

@@ -7,8 +7,8 @@
 //! of a mapping's author; it is no sandbox for strangers.
 
 use super::{Limits, value};
-use jaq_core::load::parse::{BinaryOp, Def, Pattern, Term};
 use jaq_core::load::lex::StrPart;
+use jaq_core::load::parse::{BinaryOp, Def, Pattern, Term};
 use jaq_core::{DataT, Lut, data::HasLut, ops::Math, path};
 use jaq_json::Val;
 use std::cell::Cell;
@@ -127,11 +127,11 @@ pub(super) fn definitions<'s>(main: Term<&'s str>) -> impl Iterator<Item = Def<&
     library.chain([Def { name: MAIN, args: Vec::new(), body: main }]).map(definition)
 }
 
-fn definition<'s>(def: Def<&'s str>) -> Def<&'s str> {
+fn definition(def: Def<&str>) -> Def<&str> {
     Def { name: def.name, args: def.args, body: after_tick(term(def.body)) }
 }
 
-fn call<'s>(name: &'s str) -> Term<&'s str> {
+fn call(name: &str) -> Term<&str> {
     Term::Call(name, Vec::new())
 }
 
@@ -139,12 +139,12 @@ fn pipe<'s>(left: Term<&'s str>, right: Term<&'s str>) -> Term<&'s str> {
     Term::BinOp(Box::new(left), BinaryOp::Pipe(None), Box::new(right))
 }
 
-fn after_tick<'s>(body: Term<&'s str>) -> Term<&'s str> {
+fn after_tick(body: Term<&str>) -> Term<&str> {
     pipe(call(TICK), body)
 }
 
 /// Guards the outputs of a term that may have many of them.
-fn counted<'s>(inner: Term<&'s str>) -> Term<&'s str> {
+fn counted(inner: Term<&str>) -> Term<&str> {
     if single(&inner) { inner } else { pipe(inner, call(TICK)) }
 }
 
@@ -160,12 +160,13 @@ fn single(term: &Term<&str>) -> bool {
     }
 }
 
-fn boxed<'s>(inner: Box<Term<&'s str>>) -> Box<Term<&'s str>> {
+#[allow(clippy::boxed_local)] // the boxes are the term's own
+fn boxed(inner: Box<Term<&str>>) -> Box<Term<&str>> {
     Box::new(term(*inner))
 }
 
 /// The same term with guards inside.
-fn term<'s>(one: Term<&'s str>) -> Term<&'s str> {
+fn term(one: Term<&str>) -> Term<&str> {
     match one {
         Term::Id | Term::Recurse | Term::Num(_) | Term::Break(_) | Term::Var(_) => one,
         Term::Str(format, parts) => {
@@ -231,7 +232,7 @@ fn binary<'s>(left: Term<&'s str>, op: BinaryOp<&'s str>, right: Term<&'s str>) 
     }
 }
 
-fn pattern<'s>(one: Pattern<&'s str>) -> Pattern<&'s str> {
+fn pattern(one: Pattern<&str>) -> Pattern<&str> {
     match one {
         Pattern::Var(name) => Pattern::Var(name),
         Pattern::Arr(inner) => Pattern::Arr(inner.into_iter().map(pattern).collect()),

@@ -35,26 +35,38 @@ pub(super) fn functions() -> impl Iterator<Item = Fun<Kind>> {
 fn own() -> [Fun<Kind>; 4] {
     let none = || -> Box<[Bind]> { Box::new([]) };
     [
-        ("__tick", none(), Native::new(|cv: Run<'_>| {
-            cv.0.data().tick(&cv.1);
-            box_once(Ok(cv.1))
-        }).with_paths(|cv| {
-            cv.0.data().tick(&cv.1.0);
-            box_once(Ok(cv.1))
-        }).with_update(|cv, update| {
-            cv.0.data().tick(&cv.1);
-            update(cv.1)
-        })),
-        ("__built", none(), Native::new(|cv: Run<'_>| {
-            cv.0.data().built(&cv.1);
-            box_once(Ok(cv.1))
-        }).with_paths(|cv| {
-            cv.0.data().built(&cv.1.0);
-            box_once(Ok(cv.1))
-        }).with_update(|cv, update| {
-            cv.0.data().built(&cv.1);
-            update(cv.1)
-        })),
+        (
+            "__tick",
+            none(),
+            Native::new(|cv: Run<'_>| {
+                cv.0.data().tick(&cv.1);
+                box_once(Ok(cv.1))
+            })
+            .with_paths(|cv| {
+                cv.0.data().tick(&cv.1.0);
+                box_once(Ok(cv.1))
+            })
+            .with_update(|cv, update| {
+                cv.0.data().tick(&cv.1);
+                update(cv.1)
+            }),
+        ),
+        (
+            "__built",
+            none(),
+            Native::new(|cv: Run<'_>| {
+                cv.0.data().built(&cv.1);
+                box_once(Ok(cv.1))
+            })
+            .with_paths(|cv| {
+                cv.0.data().built(&cv.1.0);
+                box_once(Ok(cv.1))
+            })
+            .with_update(|cv, update| {
+                cv.0.data().built(&cv.1);
+                update(cv.1)
+            }),
+        ),
         run(("__times", v(2), |mut cv: Run<'_>| {
             let right = cv.0.pop_var();
             let left = cv.0.pop_var();

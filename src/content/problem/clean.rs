@@ -35,7 +35,10 @@ fn drop_traces(text: &str) -> String {
             }
             python = false;
         }
-        if trimmed.starts_with("stack backtrace:") || trimmed.starts_with("goroutine ") || trimmed.starts_with("Stack trace:") {
+        if trimmed.starts_with("stack backtrace:")
+            || trimmed.starts_with("goroutine ")
+            || trimmed.starts_with("Stack trace:")
+        {
             break;
         }
         if !is_frame(trimmed) {
@@ -47,9 +50,13 @@ fn drop_traces(text: &str) -> String {
 
 fn is_frame(line: &str) -> bool {
     let at = line.strip_prefix("at ").is_some_and(|rest| rest.contains(['(', ':', '.', '/']) && !rest.contains(". "));
-    let more = line.strip_prefix("... ").is_some_and(|rest| rest.ends_with(" more") || rest.ends_with(" common frames omitted"));
+    let more = line
+        .strip_prefix("... ")
+        .is_some_and(|rest| rest.ends_with(" more") || rest.ends_with(" common frames omitted"));
     let python = line.starts_with("File \"") && line.contains("\", line ");
-    let numbered = line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()) && rest.contains("): "));
+    let numbered = line
+        .strip_prefix('#')
+        .is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()) && rest.contains("): "));
     let ruby = line.strip_prefix("from ").is_some_and(|rest| rest.contains(".rb:"));
     at || more || python || numbered || ruby
 }
@@ -85,7 +92,10 @@ fn replace_whole(text: &str, needle: &str, by: &str) -> String {
         done.push_str(before);
         let goes_on = |char: char| char.is_ascii_alphanumeric() || char == '-';
         let begins_inside = before.ends_with(goes_on) || before.ends_with('.');
-        if begins_inside || after.starts_with(goes_on) || after.strip_prefix('.').is_some_and(|next| next.starts_with(goes_on)) {
+        if begins_inside
+            || after.starts_with(goes_on)
+            || after.strip_prefix('.').is_some_and(|next| next.starts_with(goes_on))
+        {
             done.push_str(needle);
         } else {
             done.push_str(by);

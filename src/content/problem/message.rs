@@ -5,21 +5,58 @@ use serde_json::{Map, Value};
 
 /// Members that hold the message, the best first.
 const MESSAGES: [&str; 15] = [
-    "detail", "message", "error_description", "errorMessage", "error_message", "msg", "description", "reason", "faultstring",
-    "Message", "userMessage", "developerMessage", "errorDescription", "text", "error",
+    "detail",
+    "message",
+    "error_description",
+    "errorMessage",
+    "error_message",
+    "msg",
+    "description",
+    "reason",
+    "faultstring",
+    "Message",
+    "userMessage",
+    "developerMessage",
+    "errorDescription",
+    "text",
+    "error",
 ];
 /// Members that list single problems.
 const LISTS: [&str; 12] = [
-    "errors", "details", "detail", "violations", "invalid-params", "invalidParams", "invalid_params", "issues", "fieldErrors",
-    "validationErrors", "problems", "causes",
+    "errors",
+    "details",
+    "detail",
+    "violations",
+    "invalid-params",
+    "invalidParams",
+    "invalid_params",
+    "issues",
+    "fieldErrors",
+    "validationErrors",
+    "problems",
+    "causes",
 ];
 /// Members that say where a single problem is.
 const PLACES: [&str; 15] = [
-    "loc", "field", "path", "pointer", "instancePath", "property", "propertyPath", "parameter", "param", "attribute", "name", "key",
-    "location", "dataPath", "source",
+    "loc",
+    "field",
+    "path",
+    "pointer",
+    "instancePath",
+    "property",
+    "propertyPath",
+    "parameter",
+    "param",
+    "attribute",
+    "name",
+    "key",
+    "location",
+    "dataPath",
+    "source",
 ];
 /// Members that hold what only developers of the API need.
-const TRACES: [&str; 8] = ["stack", "stackTrace", "stack_trace", "stacktrace", "trace", "traceback", "backtrace", "debug"];
+const TRACES: [&str; 8] =
+    ["stack", "stackTrace", "stack_trace", "stacktrace", "trace", "traceback", "backtrace", "debug"];
 const MAX_PROBLEMS: usize = 20;
 const MAX_DEPTH: usize = 4;
 
@@ -72,7 +109,9 @@ fn of_object(members: &Map<String, Value>, place: Place<'_>, depth: usize) -> Op
     for key in LISTS {
         match members.get(key) {
             Some(Value::Array(problems)) => add(&mut parts, listed(problems, place, depth + 1)),
-            Some(Value::Object(fields)) => add(&mut parts, by_field(fields, place).or_else(|| of_object(fields, place, depth + 1))),
+            Some(Value::Object(fields)) => {
+                add(&mut parts, by_field(fields, place).or_else(|| of_object(fields, place, depth + 1)))
+            }
             _ => {}
         }
     }
@@ -92,7 +131,11 @@ fn by_field(fields: &Map<String, Value>, place: Place<'_>) -> Option<String> {
             _ => return None,
         };
         let text = texts.join(", ");
-        problems.push(if name == "non_field_errors" || name == "base" { text } else { format!("`{}`: {text}", place(name)) });
+        problems.push(if name == "non_field_errors" || name == "base" {
+            text
+        } else {
+            format!("`{}`: {text}", place(name))
+        });
     }
     (!problems.is_empty()).then(|| bounded(problems))
 }
@@ -121,7 +164,8 @@ fn single(problem: &Value, place: Place<'_>, depth: usize) -> Option<String> {
         rest.remove(key);
     }
     let message = of_object(&rest, place, depth + 1).or_else(|| {
-        let words: Vec<&str> = ["code", "type", "keyword", "resource"].iter().filter_map(|key| rest.get(*key)?.as_str()).collect();
+        let words: Vec<&str> =
+            ["code", "type", "keyword", "resource"].iter().filter_map(|key| rest.get(*key)?.as_str()).collect();
         (!words.is_empty()).then(|| words.join(" "))
     });
     match (at, message) {

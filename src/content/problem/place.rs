@@ -18,7 +18,10 @@ fn parts(written: &str) -> Vec<String> {
         return text.split('/').filter(|part| !part.is_empty()).map(unescape).collect();
     }
     let text = text.strip_prefix("$.").unwrap_or(text);
-    text.split(['.', '[', ']']).filter(|part| !part.is_empty()).map(|part| part.trim_matches(['"', '\'']).to_owned()).collect()
+    text.split(['.', '[', ']'])
+        .filter(|part| !part.is_empty())
+        .map(|part| part.trim_matches(['"', '\'']).to_owned())
+        .collect()
 }
 
 fn find(parts: &[String], action: &RequestAction) -> Option<String> {
@@ -44,7 +47,10 @@ fn find(parts: &[String], action: &RequestAction) -> Option<String> {
     }
     // JSON:API documents keep members under `data/attributes`.
     let inside = parts.strip_prefix(&["data".to_owned(), "attributes".to_owned()][..]);
-    in_body(parts).or_else(|| parameter(first, None, rest, action)).or_else(|| in_body(inside?)).or_else(|| whole(parts, action))
+    in_body(parts)
+        .or_else(|| parameter(first, None, rest, action))
+        .or_else(|| in_body(inside?))
+        .or_else(|| whole(parts, action))
 }
 
 fn parameter(name: &str, location: Option<ParameterIn>, below: &[String], action: &RequestAction) -> Option<String> {

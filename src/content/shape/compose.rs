@@ -66,17 +66,19 @@ impl BlockPlan {
     }
 
     /// The block for this answer; `None` with a note where the answer lacks what it needs.
-    pub(super) fn make(&self, value: &Value, arguments: &Arguments, notes: &mut Vec<String>) -> Result<Option<Block>, String> {
+    pub(super) fn make(
+        &self,
+        value: &Value,
+        arguments: &Arguments,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Block>, String> {
         Ok(match self {
             BlockPlan::Text { template: Some(template), path } => {
                 let found = path.as_ref().and_then(|path| path.get(value));
                 let value = found.as_deref().unwrap_or(value);
                 Some(Block::text(template.render(&context(value, arguments))?))
             }
-            BlockPlan::Text { template: None, path } => match at(path, value, notes) {
-                Some(found) => Some(Block::text(plain(&found))),
-                None => None,
-            },
+            BlockPlan::Text { template: None, path } => at(path, value, notes).map(|found| Block::text(plain(&found))),
             BlockPlan::Media { audio, data, mime_type } => {
                 let found = data.get(value);
                 let decoded = found.as_deref().and_then(Value::as_str).and_then(decode_base64);
@@ -98,17 +100,14 @@ impl BlockPlan {
                 let data = Bytes::from(bytes);
                 Some(if *audio { Block::Audio { data, mime_type } } else { Block::Image { data, mime_type } })
             }
-            BlockPlan::Resource { uri, path, mime_type } => match at(path, value, notes) {
-                Some(found) => {
-                    let default = if found.is_string() { "text/plain" } else { "application/json" };
-                    Some(Block::Resource(ResourceContents {
-                        uri: uri.expand(value, arguments),
-                        mime_type: Some(mime_type.clone().unwrap_or_else(|| default.to_owned())),
-                        body: ResourceBody::Text(plain(&found)),
-                    }))
-                }
-                None => None,
-            },
+            BlockPlan::Resource { uri, path, mime_type } => at(path, value, notes).map(|found| {
+                let default = if found.is_string() { "text/plain" } else { "application/json" };
+                Block::Resource(ResourceContents {
+                    uri: uri.expand(value, arguments),
+                    mime_type: Some(mime_type.clone().unwrap_or_else(|| default.to_owned())),
+                    body: ResourceBody::Text(plain(&found)),
+                })
+            }),
             BlockPlan::Link { uri, name, mime_type } => {
                 let uri = uri.expand(value, arguments);
                 let name = match name {
@@ -121,11 +120,7 @@ impl BlockPlan {
     }
 }
 
-fn at<'a>(
-    path: &Option<Selector>,
-    value: &'a Value,
-    notes: &mut Vec<String>,
-) -> Option<std::borrow::Cow<'a, Value>> {
+fn at<'a>(path: &Option<Selector>, value: &'a Value, notes: &mut Vec<String>) -> Option<std::borrow::Cow<'a, Value>> {
     match path {
         Some(path) => {
             let found = path.get(value);

@@ -49,9 +49,7 @@ pub(super) fn outputs(term: &Term<&str>) -> Outputs {
         },
         Term::Fold("reduce", ..) => One,
         Term::Fold(..) => Many,
-        Term::TryCatch(inner, catch) => {
-            outputs(inner).then(catch.as_ref().map_or(Maybe, |catch| outputs(catch)))
-        }
+        Term::TryCatch(inner, catch) => outputs(inner).then(catch.as_ref().map_or(Maybe, |catch| outputs(catch))),
         Term::IfThenElse(branches, otherwise) => {
             let parts = branches.iter().flat_map(|(test, then)| [test, then]).chain(otherwise.as_deref());
             all(&mut parts.into_iter())
@@ -72,21 +70,38 @@ pub(super) fn outputs(term: &Term<&str>) -> Outputs {
 fn call(name: &str, arguments: &[Term<&str>]) -> Outputs {
     use Outputs::{Many, Maybe, One, Unknown};
     match (name, arguments.len()) {
-        ("recurse" | "repeat" | "while" | "range" | "limit" | "skip" | "splits" | "paths" | "match" | "scan" | "capture", _) => Many,
+        (
+            "recurse" | "repeat" | "while" | "range" | "limit" | "skip" | "splits" | "paths" | "match" | "scan"
+            | "capture",
+            _,
+        ) => Many,
         ("empty" | "error", _) => Maybe,
-        ("values" | "nulls" | "booleans" | "numbers" | "strings" | "arrays" | "objects" | "iterables" | "scalars", 0) => Maybe,
+        (
+            "values" | "nulls" | "booleans" | "numbers" | "strings" | "arrays" | "objects" | "iterables" | "scalars",
+            0,
+        ) => Maybe,
         ("select", 1) => arguments.iter().map(outputs).fold(Maybe, Outputs::then).min(Many),
         ("first" | "last", 1) | ("nth", 2) => Maybe,
-        ("map" | "map_values" | "sort_by" | "group_by" | "unique_by" | "min_by" | "max_by" | "add" | "any" | "all" | "isempty"
-            | "to_entries" | "from_entries" | "with_entries" | "del" | "pick" | "walk", _) => One,
-        ("length" | "utf8bytelength" | "keys" | "keys_unsorted" | "not" | "tostring" | "tonumber" | "tojson" | "fromjson" | "type"
-            | "sort" | "unique" | "min" | "max" | "reverse" | "flatten" | "floor" | "ceil" | "round" | "sqrt" | "abs" | "first"
-            | "last" | "ascii_downcase" | "ascii_upcase" | "explode" | "implode" | "trim" | "ltrim" | "rtrim" | "transpose"
-            | "true" | "false" | "null" | "todate" | "fromdate" | "todateiso8601" | "fromdateiso8601" | "gmtime" | "mktime"
-            | "@text" | "@json" | "@csv" | "@tsv" | "@html" | "@uri" | "@base64" | "@base64d" | "@sh", 0) => One,
-        ("has" | "contains" | "inside" | "in" | "index" | "rindex" | "indices" | "startswith" | "endswith" | "ltrimstr"
-            | "rtrimstr" | "join" | "split" | "test" | "sub" | "gsub" | "getpath" | "setpath" | "delpaths" | "strftime"
-            | "strptime" | "pow" | "log" | "bsearch" | "flatten" | "nth", _) => arguments.iter().map(outputs).fold(One, Outputs::then),
+        (
+            "map" | "map_values" | "sort_by" | "group_by" | "unique_by" | "min_by" | "max_by" | "add" | "any" | "all"
+            | "isempty" | "to_entries" | "from_entries" | "with_entries" | "del" | "pick" | "walk",
+            _,
+        ) => One,
+        (
+            "length" | "utf8bytelength" | "keys" | "keys_unsorted" | "not" | "tostring" | "tonumber" | "tojson"
+            | "fromjson" | "type" | "sort" | "unique" | "min" | "max" | "reverse" | "flatten" | "floor" | "ceil"
+            | "round" | "sqrt" | "abs" | "first" | "last" | "ascii_downcase" | "ascii_upcase" | "explode" | "implode"
+            | "trim" | "ltrim" | "rtrim" | "transpose" | "true" | "false" | "null" | "todate" | "fromdate"
+            | "todateiso8601" | "fromdateiso8601" | "gmtime" | "mktime" | "@text" | "@json" | "@csv" | "@tsv" | "@html"
+            | "@uri" | "@base64" | "@base64d" | "@sh",
+            0,
+        ) => One,
+        (
+            "has" | "contains" | "inside" | "in" | "index" | "rindex" | "indices" | "startswith" | "endswith"
+            | "ltrimstr" | "rtrimstr" | "join" | "split" | "test" | "sub" | "gsub" | "getpath" | "setpath" | "delpaths"
+            | "strftime" | "strptime" | "pow" | "log" | "bsearch" | "flatten" | "nth",
+            _,
+        ) => arguments.iter().map(outputs).fold(One, Outputs::then),
         _ => Unknown,
     }
 }
@@ -120,11 +135,15 @@ pub(super) fn schema(term: &Term<&str>, input: &Value, rewriter: Rewriter<'_>, d
                 Some(item) => list_of(next(inner, &item)),
                 None => json!({"type": "array"}),
             },
-            ("select", [_]) | ("sort_by" | "unique_by", [_]) | ("values" | "reverse" | "sort" | "unique", []) => input.clone(),
+            ("select", [_]) | ("sort_by" | "unique_by", [_]) | ("values" | "reverse" | "sort" | "unique", []) => {
+                input.clone()
+            }
             ("first" | "last", []) => items(input, rewriter).map_or_else(|| json!({}), nullable),
             ("first" | "last", [inner]) => next(inner, input),
             ("length", []) => json!({"type": "number"}),
-            ("tostring" | "tojson" | "type" | "ascii_downcase" | "ascii_upcase", []) | ("join", [_]) => json!({"type": "string"}),
+            ("tostring" | "tojson" | "type" | "ascii_downcase" | "ascii_upcase", []) | ("join", [_]) => {
+                json!({"type": "string"})
+            }
             ("not" | "true" | "false", []) | ("has" | "test" | "startswith" | "endswith" | "contains", [_]) => {
                 json!({"type": "boolean"})
             }

@@ -1,7 +1,7 @@
 //! Text and URI templates over an answer and the call's arguments.
 
-use crate::catalog::Arguments;
 use super::selector::Selector;
+use crate::catalog::Arguments;
 use handlebars::{Handlebars, no_escape};
 use serde_json::{Map, Value};
 use std::io;

@@ -29,7 +29,8 @@ impl<'a> Rewriter<'a> {
             let target = reference.as_str().and_then(|text| text.strip_prefix("#/$defs/"));
             let target = target.and_then(|name| self.definitions?.get(name)).cloned().unwrap_or_else(|| json!({}));
             members.remove("$defs");
-            let only_words = members.keys().all(|key| matches!(key.as_str(), "description" | "title" | "default" | "examples"));
+            let only_words =
+                members.keys().all(|key| matches!(key.as_str(), "description" | "title" | "default" | "examples"));
             if !only_words {
                 return json!({"allOf": [target, schema]});
             }
@@ -51,7 +52,9 @@ impl<'a> Rewriter<'a> {
         let schema = self.resolve(schema);
         let members = schema.as_object()?;
         if is_list(members) {
-            if matches!(first, Segment::Name(name) if name.parse::<usize>().is_ok()) || members.contains_key("prefixItems") {
+            if matches!(first, Segment::Name(name) if name.parse::<usize>().is_ok())
+                || members.contains_key("prefixItems")
+            {
                 return Some(json!({}));
             }
             let items = self.descend(members.get("items")?, segments, depth + 1)?;
@@ -103,72 +106,87 @@ impl<'a> Rewriter<'a> {
         if tree.leaf {
             return schema.clone();
         }
-        self.rebuild(schema, depth, &|members, depth| {
-            let Some(properties) = members.get("properties").and_then(Value::as_object) else { return };
-            let mut kept = Map::new();
-            for (name, property) in properties {
-                if let Some(child) = tree.child(name) {
-                    kept.insert(name.clone(), self.pick(property, child, depth + 1));
+        self.rebuild(
+            schema,
+            depth,
+            &|members, depth| {
+                let Some(properties) = members.get("properties").and_then(Value::as_object) else { return };
+                let mut kept = Map::new();
+                for (name, property) in properties {
+                    if let Some(child) = tree.child(name) {
+                        kept.insert(name.clone(), self.pick(property, child, depth + 1));
+                    }
                 }
-            }
-            // Named members that the schema only knows as additional ones.
-            let open = members.get("additionalProperties").filter(|open| open.is_object()).cloned();
-            for (name, child) in &tree.children {
-                if let Some(open) = open.as_ref().filter(|_| !kept.contains_key(name)) {
-                    kept.insert(name.clone(), self.pick(open, child, depth + 1));
+                // Named members that the schema only knows as additional ones.
+                let open = members.get("additionalProperties").filter(|open| open.is_object()).cloned();
+                for (name, child) in &tree.children {
+                    if let Some(open) = open.as_ref().filter(|_| !kept.contains_key(name)) {
+                        kept.insert(name.clone(), self.pick(open, child, depth + 1));
+                    }
                 }
-            }
-            retain_required(members, |name| kept.contains_key(name).then(|| name.to_owned()));
-            if open.is_some() {
-                members.remove("additionalProperties");
-            }
-            members.insert("properties".to_owned(), Value::Object(kept));
-        }, &|items, depth| self.pick(items, tree, depth))
+                retain_required(members, |name| kept.contains_key(name).then(|| name.to_owned()));
+                if open.is_some() {
+                    members.remove("additionalProperties");
+                }
+                members.insert("properties".to_owned(), Value::Object(kept));
+            },
+            &|items, depth| self.pick(items, tree, depth),
+        )
     }
 
     /// What `drop` leaves.
     pub(super) fn remove(&self, schema: &Value, tree: &Tree, depth: usize) -> Value {
-        self.rebuild(schema, depth, &|members, depth| {
-            let Some(properties) = members.get("properties").and_then(Value::as_object) else { return };
-            let kept: Map<String, Value> = properties
-                .iter()
-                .filter_map(|(name, property)| match tree.child(name) {
-                    Some(child) if child.leaf => None,
-                    Some(child) => Some((name.clone(), self.remove(property, child, depth + 1))),
-                    None => Some((name.clone(), property.clone())),
-                })
-                .collect();
-            retain_required(members, |name| {
-                (!tree.child(name).is_some_and(|child| child.leaf)).then(|| name.to_owned())
-            });
-            members.insert("properties".to_owned(), Value::Object(kept));
-        }, &|items, depth| self.remove(items, tree, depth))
+        self.rebuild(
+            schema,
+            depth,
+            &|members, depth| {
+                let Some(properties) = members.get("properties").and_then(Value::as_object) else { return };
+                let kept: Map<String, Value> = properties
+                    .iter()
+                    .filter_map(|(name, property)| match tree.child(name) {
+                        Some(child) if child.leaf => None,
+                        Some(child) => Some((name.clone(), self.remove(property, child, depth + 1))),
+                        None => Some((name.clone(), property.clone())),
+                    })
+                    .collect();
+                retain_required(members, |name| {
+                    (!tree.child(name).is_some_and(|child| child.leaf)).then(|| name.to_owned())
+                });
+                members.insert("properties".to_owned(), Value::Object(kept));
+            },
+            &|items, depth| self.remove(items, tree, depth),
+        )
     }
 
     /// What `rename` makes of it.
     pub(super) fn rename(&self, schema: &Value, tree: &Tree, depth: usize) -> Value {
-        self.rebuild(schema, depth, &|members, depth| {
-            let new_name = |name: &str| tree.child(name).and_then(|child| child.rename.clone());
-            let Some(properties) = members.get("properties").and_then(Value::as_object) else { return };
-            let taken: Vec<String> = properties.keys().filter_map(|name| new_name(name)).collect();
-            let renamed: Map<String, Value> = properties
-                .iter()
-                .filter(|(name, _)| new_name(name).is_some() || !taken.contains(name))
-                .map(|(name, property)| {
-                    let property = match tree.child(name) {
-                        Some(child) => self.rename(property, child, depth + 1),
-                        None => property.clone(),
-                    };
-                    (new_name(name).unwrap_or_else(|| name.clone()), property)
-                })
-                .collect();
-            retain_required(members, |name| Some(new_name(name).unwrap_or_else(|| name.to_owned())));
-            // A member that only `additionalProperties` allowed may now bear a name that nothing allows.
-            if members.get("additionalProperties").is_some_and(|open| open != &json!(false)) {
-                members.remove("additionalProperties");
-            }
-            members.insert("properties".to_owned(), Value::Object(renamed));
-        }, &|items, depth| self.rename(items, tree, depth))
+        self.rebuild(
+            schema,
+            depth,
+            &|members, depth| {
+                let new_name = |name: &str| tree.child(name).and_then(|child| child.rename.clone());
+                let Some(properties) = members.get("properties").and_then(Value::as_object) else { return };
+                let taken: Vec<String> = properties.keys().filter_map(|name| new_name(name)).collect();
+                let renamed: Map<String, Value> = properties
+                    .iter()
+                    .filter(|(name, _)| new_name(name).is_some() || !taken.contains(name))
+                    .map(|(name, property)| {
+                        let property = match tree.child(name) {
+                            Some(child) => self.rename(property, child, depth + 1),
+                            None => property.clone(),
+                        };
+                        (new_name(name).unwrap_or_else(|| name.clone()), property)
+                    })
+                    .collect();
+                retain_required(members, |name| Some(new_name(name).unwrap_or_else(|| name.to_owned())));
+                // A member that only `additionalProperties` allowed may now bear a name that nothing allows.
+                if members.get("additionalProperties").is_some_and(|open| open != &json!(false)) {
+                    members.remove("additionalProperties");
+                }
+                members.insert("properties".to_owned(), Value::Object(renamed));
+            },
+            &|items, depth| self.rename(items, tree, depth),
+        )
     }
 
     /// What `redact` makes of it.
@@ -180,17 +198,22 @@ impl<'a> Rewriter<'a> {
             }
             return text;
         }
-        self.rebuild(schema, depth, &|members, depth| {
-            if let Some(Value::Object(open)) = members.get("additionalProperties").cloned() {
-                members.insert("additionalProperties".to_owned(), any_of(vec![Value::Object(open), json!({})]));
-            }
-            let Some(properties) = members.get_mut("properties").and_then(Value::as_object_mut) else { return };
-            for (name, property) in properties {
-                if let Some(child) = tree.child(name) {
-                    *property = self.redact(property, child, depth + 1);
+        self.rebuild(
+            schema,
+            depth,
+            &|members, depth| {
+                if let Some(Value::Object(open)) = members.get("additionalProperties").cloned() {
+                    members.insert("additionalProperties".to_owned(), any_of(vec![Value::Object(open), json!({})]));
                 }
-            }
-        }, &|items, depth| self.redact(items, tree, depth))
+                let Some(properties) = members.get_mut("properties").and_then(Value::as_object_mut) else { return };
+                for (name, property) in properties {
+                    if let Some(child) = tree.child(name) {
+                        *property = self.redact(property, child, depth + 1);
+                    }
+                }
+            },
+            &|items, depth| self.redact(items, tree, depth),
+        )
     }
 
     /// Copies a schema with its object keywords changed by `object`, going through lists and combinations. Keywords that
@@ -203,9 +226,24 @@ impl<'a> Rewriter<'a> {
         inner: &dyn Fn(&Value, usize) -> Value,
     ) -> Value {
         const WHOLE: [&str; 18] = [
-            "const", "enum", "not", "if", "then", "else", "patternProperties", "propertyNames", "minProperties", "maxProperties",
-            "dependentRequired", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems", "uniqueItems", "contains",
-            "discriminator", "examples",
+            "const",
+            "enum",
+            "not",
+            "if",
+            "then",
+            "else",
+            "patternProperties",
+            "propertyNames",
+            "minProperties",
+            "maxProperties",
+            "dependentRequired",
+            "dependentSchemas",
+            "unevaluatedProperties",
+            "unevaluatedItems",
+            "uniqueItems",
+            "contains",
+            "discriminator",
+            "examples",
         ];
         if depth > MAX_DEPTH {
             return json!({});
@@ -302,7 +340,9 @@ pub(super) fn any_of(mut list: Vec<Value>) -> Value {
 /// The same or null.
 pub(super) fn nullable(schema: Value) -> Value {
     match &schema {
-        Value::Object(members) if members.is_empty() || has_type(members, "null") && !members.contains_key("enum") => schema,
+        Value::Object(members) if members.is_empty() || has_type(members, "null") && !members.contains_key("enum") => {
+            schema
+        }
         Value::Bool(true) => schema,
         _ => json!({"anyOf": [schema, {"type": "null"}]}),
     }
@@ -329,7 +369,10 @@ pub(super) fn with_definitions(mut schema: Value, root: &Value) -> Value {
     if let Some(members) = schema.as_object_mut() {
         // In the order of the original table, so that the same mapping publishes the same bytes.
         let ordered = all.iter().filter(|(name, _)| used.contains_key(*name));
-        members.insert("$defs".to_owned(), Value::Object(ordered.map(|(name, one)| (name.clone(), one.clone())).collect()));
+        members.insert(
+            "$defs".to_owned(),
+            Value::Object(ordered.map(|(name, one)| (name.clone(), one.clone())).collect()),
+        );
     }
     schema
 }
@@ -340,7 +383,9 @@ fn references(schema: &Value, found: &mut Vec<String>, depth: usize) {
     }
     match schema {
         Value::Object(members) => {
-            if let Some(name) = members.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/$defs/")) {
+            if let Some(name) =
+                members.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/$defs/"))
+            {
                 found.push(name.to_owned());
             }
             members.values().for_each(|value| references(value, found, depth + 1));

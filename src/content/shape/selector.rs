@@ -85,7 +85,8 @@ fn get<'a>(value: &'a Value, segments: &[Segment]) -> Option<Cow<'a, Value>> {
         }
         (Value::Array(items), Segment::Name(name)) => match item_at(name, items.len()) {
             Some(index) => get(items.get(index)?, rest),
-            None => each(items.iter().map(|item| get(item, segments).map(Cow::into_owned)), items.is_empty()).map(Cow::Owned),
+            None => each(items.iter().map(|item| get(item, segments).map(Cow::into_owned)), items.is_empty())
+                .map(Cow::Owned),
         },
         (Value::Array(items), Segment::Any) => {
             each(items.iter().map(|item| get(item, segments).map(Cow::into_owned)), items.is_empty()).map(Cow::Owned)
@@ -283,8 +284,7 @@ impl Tree {
     pub(super) fn rename(&self, value: Value, lost: &mut Vec<String>) -> Value {
         match value {
             Value::Object(members) => {
-                let taken: Vec<String> =
-                    members.keys().filter_map(|name| self.child(name)?.rename.clone()).collect();
+                let taken: Vec<String> = members.keys().filter_map(|name| self.child(name)?.rename.clone()).collect();
                 let mut renamed = Map::with_capacity(members.len());
                 for (name, value) in members {
                     let child = self.child(&name);
