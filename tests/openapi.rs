@@ -1,1 +1,4 @@
 //! Tests of openapi.
+
+mod corpus;
+mod support;
