@@ -21,7 +21,12 @@ pub fn apply(root: &mut Value, overlay: &Document) -> Report {
         return report;
     };
     if !version.starts_with("1.") {
-        say(Severity::Error, "not-overlay", "/overlay", format!("version {version} of Overlay is not supported, only 1.x"));
+        say(
+            Severity::Error,
+            "not-overlay",
+            "/overlay",
+            format!("version {version} of Overlay is not supported, only 1.x"),
+        );
         return report;
     }
     let Some(actions) = overlay.root.get("actions").and_then(Value::as_array) else {

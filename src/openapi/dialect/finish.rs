@@ -160,7 +160,11 @@ fn wrap(out: Map<String, Value>) -> Value {
     let outside = |key: &str| is_annotation(key) && !matches!(key, "format" | "contentEncoding" | "contentMediaType");
     let (mut around, mut inner) = (Map::new(), Map::new());
     for (key, value) in out {
-        if outside(&key) { around.insert(key, value) } else { inner.insert(key, value) };
+        if outside(&key) {
+            around.insert(key, value)
+        } else {
+            inner.insert(key, value)
+        };
     }
     let alone = match inner.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
         Some([only]) if inner.len() == 1 => Some(only.clone()),

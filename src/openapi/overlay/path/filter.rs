@@ -14,7 +14,11 @@ pub(super) enum Filter {
     /// The query selects at least one node.
     Exists(Query),
     /// `match` (whole text) or `search` (part of it).
-    Matches { text: Operand, pattern: Operand, whole: bool },
+    Matches {
+        text: Operand,
+        pattern: Operand,
+        whole: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
