@@ -205,3 +205,9 @@ impl IntoIterator for Report {
         self.diagnostics.into_iter()
     }
 }
+
+impl From<Diagnostic> for Report {
+    fn from(problem: Diagnostic) -> Self {
+        Report { diagnostics: vec![problem] }
+    }
+}

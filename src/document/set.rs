@@ -18,6 +18,8 @@ pub struct DocumentSet {
     pub documents: Vec<Arc<Document>>,
     /// Locations that a reference names and that could not be loaded, with the reason.
     pub missing: HashMap<String, String>,
+    /// Other addresses of documents in the set (redirects), with the location each has here.
+    pub aliases: HashMap<String, String>,
     names: OnceLock<Names>,
 }
 
@@ -45,6 +47,13 @@ impl DocumentSet {
         self
     }
 
+    /// The same with other addresses of its documents (asked for, found).
+    #[must_use]
+    pub fn with_aliases(mut self, aliases: HashMap<String, String>) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
     /// The root document.
     pub fn root(&self) -> Option<&Arc<Document>> {
         self.documents.first()
@@ -54,7 +63,7 @@ impl DocumentSet {
     #[must_use]
     pub fn with_root(&self, root: Arc<Document>) -> Self {
         let documents = std::iter::once(root).chain(self.documents.iter().skip(1).cloned()).collect();
-        DocumentSet::new(documents).with_missing(self.missing.clone())
+        DocumentSet::new(documents).with_missing(self.missing.clone()).with_aliases(self.aliases.clone())
     }
 
     /// Index of the document at an absolute location, or with that `$self` or `$id`.
@@ -169,6 +178,6 @@ impl DocumentSet {
     }
 
     fn names(&self) -> &Names {
-        self.names.get_or_init(|| Names::collect(&self.documents))
+        self.names.get_or_init(|| Names::collect(&self.documents, &self.aliases))
     }
 }

@@ -25,7 +25,7 @@ struct OfDocument {
 }
 
 impl Names {
-    pub(super) fn collect(documents: &[Arc<Document>]) -> Self {
+    pub(super) fn collect(documents: &[Arc<Document>], aliases: &HashMap<String, String>) -> Self {
         let mut names = Names::default();
         for (index, document) in documents.iter().enumerate() {
             // The first wins: the root is never hidden by a file that calls itself like it.
@@ -38,6 +38,11 @@ impl Names {
                 names.resources.entry(uri.clone()).or_insert_with(|| (index, at.clone()));
             }
             names.documents.push(own);
+        }
+        for (other, location) in aliases {
+            if let Some(index) = names.location(location) {
+                names.locations.entry(other.clone()).or_insert(index);
+            }
         }
         names
     }
