@@ -4,9 +4,11 @@
 //! Keys are text whatever they look like: `200:` is `"200"`.
 
 pub(super) mod offsets;
+mod repair;
 mod scalar;
 mod syntax;
 
+pub(super) use repair::repair;
 pub(super) use syntax::SYNTAX;
 
 use super::parse::{Findings, Read, inexact};
@@ -28,6 +30,46 @@ pub(super) fn read(source: &Arc<Source>, limits: &Limits, report: &mut Report) -
         let place = Place::new(Arc::clone(source), 0, 0, "");
         return Err(too_many(limits).at(place));
     }
+    let mut found = Report::new();
+    let strict = match read_text(source, text, limits, &mut found) {
+        Ok(read) => {
+            report.merge(found);
+            return Ok(read);
+        }
+        Err(failure) => failure,
+    };
+    if strict.indentation
+        && let Some((repaired, first)) = repair(text)
+    {
+        let mut found = Report::new();
+        if let Ok(read) = read_text(source, &repaired, limits, &mut found) {
+            let length = text.get(first..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+            let problem =
+                Diagnostic::note("yaml-indentation", "this is indented too little for YAML; it was read all the same");
+            let place = Place::new(Arc::clone(source), first, first + length, "");
+            report.push(problem.at(place).fix("indent it more than the key that it belongs to"));
+            report.merge(found);
+            return Ok(read);
+        }
+    }
+    report.merge(found);
+    Err(strict.problem)
+}
+
+struct Failure {
+    problem: Diagnostic,
+    /// True if [`repair`] may help.
+    indentation: bool,
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(problem: Diagnostic) -> Self {
+        Failure { problem, indentation: false }
+    }
+}
+
+/// `text` is `source.text` or what [`repair`] made of it.
+fn read_text(source: &Arc<Source>, text: &str, limits: &Limits, report: &mut Report) -> Result<Read, Box<Failure>> {
     let mut builder = Builder {
         source,
         offsets: Offsets::new(text),
@@ -39,21 +81,25 @@ pub(super) fn read(source: &Arc<Source>, limits: &Limits, report: &mut Report) -
         nodes: 0,
         root: None,
         duplicates: false,
+        further: None,
         done: false,
     };
-    let mut parser = Parser::new_from_str(text);
-    while let Some(next) = parser.next_event() {
+    for next in Parser::new_from_str(text) {
         match next {
             Ok((event, span)) => {
-                if builder.event(event, span)? == Flow::Done {
+                if builder.event(event, span).map_err(|problem| Box::new(problem.into()))? == Flow::Done {
                     break;
                 }
             }
-            // A second document with mistakes does not spoil the first.
-            Err(_) if builder.stack.is_empty() && builder.root.as_ref().is_some_and(|root| !root.is_null()) => break,
+            Err(_) if builder.further.is_some() => {
+                // Mistakes in a further document do not spoil the first.
+                builder.finish(Value::Bool(true));
+                break;
+            }
             Err(error) => {
                 let offset = builder.offsets.byte(error.marker().index());
-                return Err(syntax::problem(source, error.info(), offset, builder.open_bracket()));
+                let problem = syntax::problem(source, error.info(), offset, builder.open_bracket());
+                return Err(Box::new(Failure { problem, indentation: is_indentation(error.info()) }));
             }
         }
     }
@@ -62,9 +108,14 @@ pub(super) fn read(source: &Arc<Source>, limits: &Limits, report: &mut Report) -
         Some(root) => Ok(Read { root, findings }),
         None => {
             let place = Place::new(Arc::clone(source), 0, 0, "");
-            Err(Diagnostic::error("empty-document", "the document is empty").at(place))
+            Err(Box::new(Diagnostic::error("empty-document", "the document is empty").at(place).into()))
         }
     }
+}
+
+/// True for the scanner's complaints about lines in brackets or quotes that stand too far left.
+pub(super) fn is_indentation(info: &str) -> bool {
+    info.starts_with("invalid indentation")
 }
 
 #[derive(PartialEq)]
@@ -86,7 +137,9 @@ struct Builder<'b> {
     nodes: usize,
     root: Option<Value>,
     duplicates: bool,
-    /// True once a second document was met: nothing after it counts.
+    /// Where a further document starts.
+    further: Option<Span>,
+    /// True once a further document was met: nothing after it counts.
     done: bool,
 }
 
@@ -146,8 +199,10 @@ impl Builder<'_> {
             Event::DocumentStart(_) => {
                 // Anchors end with their document.
                 self.anchors.clear();
-                if self.root.as_ref().is_some_and(Value::is_null) {
-                    self.root = None;
+                match &self.root {
+                    Some(Value::Null) => self.root = None,
+                    Some(_) => self.further = Some(span),
+                    None => {}
                 }
             }
             Event::StreamEnd => return Ok(Flow::Done),
@@ -338,7 +393,7 @@ impl Builder<'_> {
     /// Puts a finished value where it belongs.
     fn attach(&mut self, value: Value, span: Span) {
         if self.stack.is_empty() {
-            self.finish(value, span);
+            self.finish(value);
             return;
         }
         if let Some(Frame { open: Open::Map(open), .. }) = self.stack.last_mut() {
@@ -402,10 +457,12 @@ impl Builder<'_> {
         }
     }
 
-    fn finish(&mut self, value: Value, span: Span) {
+    /// Takes the whole of a document.
+    fn finish(&mut self, value: Value) {
         if self.root.is_none() {
             self.root = Some(value);
-        } else if !value.is_null() {
+        } else if let (false, Some(span)) = (value.is_null(), self.further) {
+            self.stack.clear();
             let problem =
                 Diagnostic::warning("multiple-documents", "the file holds several YAML documents; the first is used");
             let problem = problem.at(self.place(span)).fix("keep one document in a file");

@@ -50,7 +50,9 @@ impl<'a> Reader<'a> {
             }
             match self.references.follow(node) {
                 Ok(followed) => found.push(self.media_type(media_type.trim(), &followed.node)),
-                Err(problem) => self.findings.add(Finding { severity: crate::diagnostic::Severity::Warning, ..problem }),
+                Err(problem) => {
+                    self.findings.add(Finding { severity: crate::diagnostic::Severity::Warning, ..problem })
+                }
             }
         }
         found
@@ -102,7 +104,9 @@ impl<'a> Reader<'a> {
                     headers.insert(name.to_owned(), value);
                 }
                 None => {
-                    let what = format!("part header `{name}` has no fixed value (`const`, `default` or `example`); it is not sent");
+                    let what = format!(
+                        "part header `{name}` has no fixed value (`const`, `default` or `example`); it is not sent"
+                    );
                     self.findings.add(Finding::note("part-header", &followed.node, what));
                 }
             }
@@ -197,6 +201,7 @@ fn fixed_value(header: &Node<'_>) -> Option<String> {
         [only] => Some(only),
         _ => None,
     });
-    let candidates = [schema.get("const"), only, schema.get("default"), header.value.get("example"), schema.get("example")];
+    let candidates =
+        [schema.get("const"), only, schema.get("default"), header.value.get("example"), schema.get("example")];
     candidates.into_iter().flatten().find_map(scalar)
 }

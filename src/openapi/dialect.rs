@@ -270,9 +270,7 @@ impl<'a> Reader<'a> {
     fn examples(&mut self, value: &Value) -> Option<Value> {
         let list: Vec<Value> = match value {
             Value::Array(items) => items.iter().map(clean_value).collect(),
-            Value::Object(members) => {
-                members.values().map(|it| clean_value(it.get("value").unwrap_or(it))).collect()
-            }
+            Value::Object(members) => members.values().map(|it| clean_value(it.get("value").unwrap_or(it))).collect(),
             other => vec![clean_value(other)],
         };
         (!list.is_empty()).then_some(Value::Array(list))
@@ -300,7 +298,13 @@ impl<'a> Reader<'a> {
         for (name, property) in properties.as_object().into_iter().flatten() {
             if property.get("required") == Some(&Value::Bool(true)) {
                 marks.required.push(name.clone());
-                self.warn(at, "required-on-property", format!("`required: true` on property `{name}` is taken as an entry of the object's `required` list"));
+                self.warn(
+                    at,
+                    "required-on-property",
+                    format!(
+                        "`required: true` on property `{name}` is taken as an entry of the object's `required` list"
+                    ),
+                );
             }
         }
     }
@@ -343,7 +347,11 @@ impl<'a> Reader<'a> {
             _ => self.references.resolve(at.document, &at.pointer, reference).ok(),
         };
         let Some(target) = target else {
-            self.warn(at, "unresolved-ref", format!("dynamic reference {reference} points nowhere; anything is accepted here"));
+            self.warn(
+                at,
+                "unresolved-ref",
+                format!("dynamic reference {reference} points nowhere; anything is accepted here"),
+            );
             return None;
         };
         let id = self.table.id_of(target);

@@ -67,10 +67,7 @@ impl<'a> Node<'a> {
     /// The `x-…` members.
     pub fn extensions(&self) -> serde_json::Map<String, Value> {
         let members = self.value.as_object().into_iter().flatten();
-        members
-            .filter(|(key, _)| key.starts_with("x-"))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect()
+        members.filter(|(key, _)| key.starts_with("x-")).map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
     /// The `$ref` of a Reference Object.

@@ -55,7 +55,12 @@ impl<'a> Reader<'a> {
                     }
                 } else if METHODS.contains(&lower.as_str()) && !operation.value.is_null() {
                     let what = format!("`{key}` must be an operation object");
-                    self.skip(path, &lower.to_ascii_uppercase(), &operation, Finding::error("invalid-operation", &operation, what));
+                    self.skip(
+                        path,
+                        &lower.to_ascii_uppercase(),
+                        &operation,
+                        Finding::error("invalid-operation", &operation, what),
+                    );
                 }
             }
         }
@@ -99,7 +104,11 @@ impl<'a> Reader<'a> {
         }
         let template = path::parse(path).map_err(|what| Finding::error("invalid-path", node, what))?;
         if template.slash_added {
-            self.findings.add(Finding::warning("path-without-slash", node, format!("path `{path}` should begin with `/`; it is read so")));
+            self.findings.add(Finding::warning(
+                "path-without-slash",
+                node,
+                format!("path `{path}` should begin with `/`; it is read so"),
+            ));
         }
         let mut parameters = self.parameters_of(layers, node)?;
         let route = self.route(path, node, template, &mut parameters.plain);
@@ -198,7 +207,9 @@ impl<'a> Reader<'a> {
                 Some(wire) => wire,
                 None => {
                     let wire = bare(name).to_owned();
-                    let what = format!("`{{{name}}}` in path `{path}` is not declared as a path parameter; a string is assumed");
+                    let what = format!(
+                        "`{{{name}}}` in path `{path}` is not declared as a path parameter; a string is assumed"
+                    );
                     self.findings.add(Finding::warning("undeclared-path-parameter", node, what));
                     list.push(text_parameter(&wire, ParameterIn::Path, true));
                     wire
@@ -216,7 +227,10 @@ impl<'a> Reader<'a> {
         list.retain(|it| {
             let unused = it.location == ParameterIn::Path && !used.contains(&it.name);
             if unused {
-                let what = format!("path parameter `{}` is not in the path template `{path}`, so it can't be sent; it is left out", it.name);
+                let what = format!(
+                    "path parameter `{}` is not in the path template `{path}`, so it can't be sent; it is left out",
+                    it.name
+                );
                 self.findings.add(Finding::warning("unused-path-parameter", node, what));
             }
             !unused
@@ -225,7 +239,14 @@ impl<'a> Reader<'a> {
     }
 
     /// `?key={variable}` in a path template is a query parameter, however it is declared.
-    fn query_variable(&mut self, node: &Node<'a>, list: &mut Vec<Parameter>, key: &str, variable: &str, required: bool) {
+    fn query_variable(
+        &mut self,
+        node: &Node<'a>,
+        list: &mut Vec<Parameter>,
+        key: &str,
+        variable: &str,
+        required: bool,
+    ) {
         if list.iter().any(|it| it.location == ParameterIn::Query && it.name == key) {
             list.retain(|it| it.location != ParameterIn::Path || it.name != variable);
             return;
@@ -246,7 +267,9 @@ impl<'a> Reader<'a> {
                 parameter.name = key.to_owned();
             }
             None => {
-                let what = format!("`{{{variable}}}` in the query of the path is not declared as a parameter; a string is assumed");
+                let what = format!(
+                    "`{{{variable}}}` in the query of the path is not declared as a parameter; a string is assumed"
+                );
                 self.findings.add(Finding::warning("undeclared-path-parameter", node, what));
                 list.push(text_parameter(key, ParameterIn::Query, required));
             }

@@ -203,7 +203,8 @@ impl<'a> Reader<'a> {
         // separated in both.
         let same = matches!(style, Some(Style::Simple | Style::Form));
         if same || is_scalar(schema) {
-            let what = format!("parameter `{name}`: style `{text}` is not for this place; `{}` is used", style_name(default));
+            let what =
+                format!("parameter `{name}`: style `{text}` is not for this place; `{}` is used", style_name(default));
             self.findings.add(Finding::warning("unknown-style", &at, what));
             return Ok(Some((default, style == Some(Style::Form))));
         }
@@ -273,9 +274,28 @@ fn is_scalar(schema: &Schema) -> bool {
 /// The schema keywords that stand in a parameter itself (2.0, and by mistake in 3.x).
 pub(super) fn keywords_of(parameter: &Value) -> Map<String, Value> {
     const KEYWORDS: [&str; 22] = [
-        "type", "format", "items", "default", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
-        "maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "enum", "multipleOf",
-        "properties", "additionalProperties", "allOf", "oneOf", "anyOf", "nullable",
+        "type",
+        "format",
+        "items",
+        "default",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "enum",
+        "multipleOf",
+        "properties",
+        "additionalProperties",
+        "allOf",
+        "oneOf",
+        "anyOf",
+        "nullable",
     ];
     let members = parameter.as_object().into_iter().flatten();
     members

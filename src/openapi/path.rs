@@ -5,12 +5,37 @@ use percent_encoding::{AsciiSet, CONTROLS};
 
 /// Characters that can't stand literally in a path (RFC 3986 §3.3: pchar and "/" can). `%` is
 /// handled apart.
-const PATH: &AsciiSet =
-    &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\\').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}').add(b'?').add(b'#').add(b'[').add(b']');
+const PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}')
+    .add(b'?')
+    .add(b'#')
+    .add(b'[')
+    .add(b']');
 
 /// The same for a query (RFC 3986 §3.4).
-const QUERY: &AsciiSet =
-    &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\\').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}').add(b'#').add(b'[').add(b']');
+const QUERY: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}')
+    .add(b'#')
+    .add(b'[')
+    .add(b']');
 
 /// A path template, taken apart.
 #[derive(Debug, Default, PartialEq)]

@@ -103,7 +103,8 @@ fn version(root: &Node<'_>, findings: &mut Findings) -> Option<Version> {
             _ => None,
         };
         if found.is_none() {
-            let finding = Finding::error("unknown-version", root, format!("version {version} of OpenAPI is not supported"));
+            let finding =
+                Finding::error("unknown-version", root, format!("version {version} of OpenAPI is not supported"));
             findings.add(finding.fix("supported are 2.0 (`swagger`), 3.0, 3.1 and 3.2 (`openapi`)"));
         }
         return found;
@@ -117,10 +118,15 @@ fn version(root: &Node<'_>, findings: &mut Findings) -> Option<Version> {
     }
     let what = match found {
         Some(key) => format!("this is no OpenAPI document (it has `{key}`)"),
-        None if root.value.is_object() => "this is no OpenAPI document: it has neither `openapi` nor `swagger`".to_owned(),
+        None if root.value.is_object() => {
+            "this is no OpenAPI document: it has neither `openapi` nor `swagger`".to_owned()
+        }
         None => "this is no OpenAPI document: an object is expected at the top".to_owned(),
     };
-    findings.add(Finding::error("not-openapi", root, what).fix("give the OpenAPI document (2.0, 3.0, 3.1 or 3.2), as JSON or YAML"));
+    findings.add(
+        Finding::error("not-openapi", root, what)
+            .fix("give the OpenAPI document (2.0, 3.0, 3.1 or 3.2), as JSON or YAML"),
+    );
     None
 }
 

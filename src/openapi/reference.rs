@@ -61,9 +61,7 @@ impl<'a> References<'a> {
             }
             followed.summary = followed.summary.or(followed.node.text("summary"));
             followed.description = followed.description.or(followed.node.text("description"));
-            followed.node = self
-                .resolve(here.0, &here.1, reference)
-                .map_err(|why| unresolved(&followed.node, &why))?;
+            followed.node = self.resolve(here.0, &here.1, reference).map_err(|why| unresolved(&followed.node, &why))?;
             seen.push(here);
         }
         Ok(followed)

@@ -38,7 +38,8 @@ impl<'a> Reader<'a> {
             },
         };
         if let SecurityScheme::Unsupported(why) = &scheme {
-            let what = format!("security scheme `{name}` is not supported ({why}); operations that need it can't be called");
+            let what =
+                format!("security scheme `{name}` is not supported ({why}); operations that need it can't be called");
             self.findings.add(Finding::warning("unsupported-security", node, what));
         }
         scheme
@@ -50,11 +51,19 @@ impl<'a> Reader<'a> {
         let alternatives = match node.value {
             Value::Array(_) => node.items(),
             Value::Object(_) => {
-                self.findings.add(Finding::warning("invalid-security", &node, "`security` must be a list; its one entry is used"));
+                self.findings.add(Finding::warning(
+                    "invalid-security",
+                    &node,
+                    "`security` must be a list; its one entry is used",
+                ));
                 vec![node]
             }
             _ => {
-                self.findings.add(Finding::warning("invalid-security", &node, "`security` must be a list; calls are refused"));
+                self.findings.add(Finding::warning(
+                    "invalid-security",
+                    &node,
+                    "`security` must be a list; calls are refused",
+                ));
                 return Some(vec![vec![self.refused("security")]]);
             }
         };
@@ -63,7 +72,11 @@ impl<'a> Reader<'a> {
 
     fn requirement(&mut self, node: &Node<'a>) -> Vec<SecurityRequirement> {
         if !node.value.is_object() {
-            self.findings.add(Finding::warning("invalid-security", node, "a security requirement must be an object; calls that need it are refused"));
+            self.findings.add(Finding::warning(
+                "invalid-security",
+                node,
+                "a security requirement must be an object; calls that need it are refused",
+            ));
             return vec![self.refused("security")];
         }
         let mut all = Vec::new();
@@ -79,7 +92,11 @@ impl<'a> Reader<'a> {
 
     /// 3.2 lets a requirement name a scheme by reference; any other unknown name is a mistake.
     fn unknown_scheme(&mut self, name: &str, node: &Node<'a>) {
-        let found = if name.contains(['/', '#']) { self.references.resolve(node.document, &node.pointer, name).ok() } else { None };
+        let found = if name.contains(['/', '#']) {
+            self.references.resolve(node.document, &node.pointer, name).ok()
+        } else {
+            None
+        };
         let scheme = match found {
             Some(target) => self.security_scheme(name, &target),
             None => {
@@ -108,7 +125,11 @@ impl<'a> Reader<'a> {
 /// flows, missing scopes filled in, unknown flows left out.
 fn plain_scheme(value: &Value) -> Value {
     let Some(object) = value.as_object() else { return value.clone() };
-    let mut out: Map<String, Value> = object.iter().filter(|(key, _)| !key.starts_with("x-")).map(|(key, value)| (key.clone(), value.clone())).collect();
+    let mut out: Map<String, Value> = object
+        .iter()
+        .filter(|(key, _)| !key.starts_with("x-"))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
     out.remove("description");
     if let Some(place) = out.get("in").and_then(Value::as_str).map(str::to_ascii_lowercase) {
         out.insert("in".to_owned(), Value::String(place));
@@ -135,7 +156,8 @@ fn plain_scheme(value: &Value) -> Value {
             .flatten()
             .map(|(name, what)| (name.clone(), Value::String(scalar(what).unwrap_or_default())))
             .collect();
-        let flow = json!({ "authorizationUrl": text("authorizationUrl"), "tokenUrl": text("tokenUrl"), "scopes": scopes });
+        let flow =
+            json!({ "authorizationUrl": text("authorizationUrl"), "tokenUrl": text("tokenUrl"), "scopes": scopes });
         flows.insert(name, flow);
     }
     json!({ "type": "oauth2", "flows": flows })

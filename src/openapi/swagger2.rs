@@ -54,7 +54,9 @@ impl<'a> Reader<'a> {
             return vec![server(format!("{host}{base_path}"))];
         }
         let mut schemes: Vec<&str> = Vec::new();
-        for scheme in schemes_of.child("schemes").or_else(|| root.child("schemes")).map(|it| it.items()).unwrap_or_default() {
+        for scheme in
+            schemes_of.child("schemes").or_else(|| root.child("schemes")).map(|it| it.items()).unwrap_or_default()
+        {
             if let Some(scheme) = scheme.value.as_str().filter(|it| matches!(*it, "http" | "https")) {
                 schemes.push(scheme);
             }
@@ -173,10 +175,9 @@ impl<'a> Reader<'a> {
             self.findings.add(Finding::warning("body-and-form", node, format!("{what}; the form is left out")));
         }
         let types = if self.consumes.is_empty() { vec!["application/json".to_owned()] } else { self.consumes.clone() };
-        let content = types.into_iter().map(|media_type| MediaType {
-            examples: body.examples.clone(),
-            ..media(media_type, body.schema.clone())
-        });
+        let content = types
+            .into_iter()
+            .map(|media_type| MediaType { examples: body.examples.clone(), ..media(media_type, body.schema.clone()) });
         Ok(Some(RequestBody { required: body.required, description: body.description, content: content.collect() }))
     }
 

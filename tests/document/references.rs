@@ -181,8 +181,8 @@ x-ms-examples:
             "/d/default.yaml /paths/~1b/get/responses/default/$ref",
             "/d/example.yaml /paths/~1b/get/responses/200/content/application~1json/examples/one/$ref",
             "/d/schema-default.yaml /components/schemas/default/$ref",
-            "/d/property-example.yaml /components/schemas/Local/properties/example/$ref",
             "/d/dog.yaml /components/schemas/Local/discriminator/mapping/dog",
+            "/d/property-example.yaml /components/schemas/Local/properties/example/$ref",
         ]
     );
 }

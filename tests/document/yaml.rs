@@ -185,11 +185,11 @@ fn markers_comments_and_directives_around_one_document() {
 
 #[test]
 fn of_several_documents_the_first_is_used_with_a_warning() {
-    for text in ["a: 1\n---\nb: 2\n", "a: 1\n---\nb: 2\n---\nc: [\n"] {
+    for text in ["a: 1\n---\nb: 2\n", "a: 1\n---\nb: 2\n---\nc: [\n", "a: 1\n---\nc: [\n"] {
         let (document, report) = read(text);
         assert_eq!(document.root, json!({ "a": 1 }));
         assert_eq!(codes(&report), ["multiple-documents"]);
-        assert_eq!(report.diagnostics[0].place.as_ref().unwrap().position().line, 3);
+        assert_eq!(report.diagnostics[0].place.as_ref().unwrap().position().line, 2);
     }
 }
 
@@ -243,4 +243,42 @@ fn order_is_the_authors() {
     let keys = |v: &Value| v.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&tree), ["z", "a", "m"]);
     assert_eq!(keys(&tree["m"]), ["y", "b"]);
+}
+
+#[test]
+fn brackets_and_quotes_indented_too_little_are_read_with_a_note() {
+    let table = [
+        ("a:\n  b: {\n    \"x\": 1\n  }\n  c: 2\n", json!({ "a": { "b": { "x": 1 }, "c": 2 } })),
+        ("a:\n  b: [\n    1, # one }\n  2 # two ]\n  ]\n  c: 2\n", json!({ "a": { "b": [1, 2], "c": 2 } })),
+        (
+            "a:\n  - b: {\n'x': 'it''s',\n\"y\": \"}\\\"\"}\n  - c\n",
+            json!({ "a": [{ "b": { "x": "it's", "y": "}\"" } }, "c"] }),
+        ),
+        ("a:\n  example:\n  {\n    x: don't\n  }\nb: 1\n", json!({ "a": { "example": { "x": "don't" } }, "b": 1 })),
+        ("a:\n  b: \"one\n two\n\n three\"\n  c: 1\n", json!({ "a": { "b": "one two\nthree", "c": 1 } })),
+        ("a:\n  b: 'one\ntwo'\n  c: {\n  }\n", json!({ "a": { "b": "one two", "c": {} } })),
+        ("a:\n  b: \"one \\\n  two\"\n  c: {\n  }\n", json!({ "a": { "b": "one two", "c": {} } })),
+        ("a:\n  t: |\n    x: {\n    }\n  c: {\n  }\n", json!({ "a": { "t": "x: {\n}\n", "c": {} } })),
+        ("a:\n  t: some\n    text: {\n  c: {\n  }\n", json!(null)),
+        ("- t: |\n    x: {\n  u: {\n  }\n", json!([{ "t": "x: {\n", "u": {} }])),
+    ];
+    for (text, expected) in table {
+        if expected.is_null() {
+            refused(text);
+            continue;
+        }
+        let (document, report) = read(text);
+        assert_eq!(document.root, expected, "for {text:?}");
+        assert_eq!(codes(&report), ["yaml-indentation"], "for {text:?}");
+    }
+}
+
+#[test]
+fn places_behind_a_repaired_line_are_those_of_the_text() {
+    let (document, _) = read("a:\n  b: { # größe\n  x: 'ä'\n  }\nc: [é, 7]\n");
+    assert_eq!(document.root, json!({ "a": { "b": { "x": "ä" } }, "c": ["é", 7] }));
+    assert_eq!(document.source_text("/c/1"), Some("7"));
+    let at = document.place("/c/1").position();
+    assert_eq!((at.line, at.column), (5, 8));
+    assert_eq!(document.place("/a/b/x").position().line, 3);
 }

@@ -1,15 +1,32 @@
 //! Positions in YAML, from the same events as the tree.
 
 use super::super::yaml::offsets::Offsets;
+use super::super::yaml::{is_indentation, repair};
 use super::{Index, Kind, Node, Range};
 use saphyr_parser::{Event, Parser};
 use std::collections::HashMap;
 
 pub(super) fn build(text: &str) -> Index {
+    match scan(text) {
+        Ok(index) => index,
+        // As the reader did: places in the repaired text are those of the text.
+        Err((index, info)) if is_indentation(&info) => match repair(text) {
+            Some((repaired, _)) => scan(&repaired).unwrap_or_else(|(index, _)| index),
+            None => index,
+        },
+        Err((index, _)) => index,
+    }
+}
+
+/// The index, or as far as it goes and what the scanner says.
+fn scan(text: &str) -> Result<Index, (Index, String)> {
     let offsets = Offsets::new(text);
-    let mut builder = Builder { index: Index::default(), open: Vec::new(), anchors: HashMap::new() };
+    let mut builder = Builder::new();
     for next in Parser::new_from_str(text) {
-        let Ok((event, span)) = next else { break };
+        let (event, span) = match next {
+            Ok(next) => next,
+            Err(error) => return Err((builder.index, error.info().to_owned())),
+        };
         let range = offsets.range(span);
         match event {
             Event::Scalar(key, _, anchor, _) if builder.wants_key() => {
@@ -32,14 +49,12 @@ pub(super) fn build(text: &str) -> Index {
             Event::MappingStart(anchor, _) => builder.open(anchor, range, Kind::Map),
             Event::SequenceEnd | Event::MappingEnd => builder.close(range),
             // The tree is that of the first document that is not empty.
-            Event::DocumentEnd if builder.index.nodes.iter().any(|node| node.range.0 < node.range.1) => break,
-            Event::DocumentEnd => {
-                builder = Builder { index: Index::default(), open: Vec::new(), anchors: HashMap::new() }
-            }
+            Event::DocumentEnd if builder.has_content(text) => break,
+            Event::DocumentEnd => builder = Builder::new(),
             _ => {}
         }
     }
-    builder.index
+    Ok(builder.index)
 }
 
 struct Builder {
@@ -64,6 +79,18 @@ struct Known {
 }
 
 impl Builder {
+    fn new() -> Self {
+        Builder { index: Index::default(), open: Vec::new(), anchors: HashMap::new() }
+    }
+
+    /// False for a document that is only `null` or nothing.
+    fn has_content(&self, text: &str) -> bool {
+        self.index.node(0).is_some_and(|root| {
+            let written = text.get(root.range.0..root.range.1).unwrap_or_default();
+            root.kind != Kind::Scalar || !matches!(written, "" | "~" | "null" | "Null" | "NULL" | "---" | "...")
+        })
+    }
+
     fn wants_key(&self) -> bool {
         self.open.last().is_some_and(|open| open.map && open.key.is_none())
     }

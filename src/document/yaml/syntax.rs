@@ -19,6 +19,11 @@ pub(super) fn problem(source: &Arc<Source>, info: &str, offset: usize, open: Opt
             .at(place)
             .fix("close it, or quote the text if it is no list or map");
     }
+    let offset = match text.get(..offset) {
+        // The scanner stops behind the tabs that it does not like.
+        Some(before) if info.contains("tab") && before.ends_with('\t') => before.trim_end_matches('\t').len(),
+        _ => offset,
+    };
     let length = text.get(offset..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
     let place = Place::new(Arc::clone(source), offset, offset + length, "");
     let (message, fix) = words(info);

@@ -36,7 +36,12 @@ impl Reader<'_> {
             "format" | "contentEncoding" | "contentMediaType" => scalar(value).map(Value::String),
             "dependentRequired" => dependent(value),
             _ => {
-                self.find(at, Severity::Note, "unknown-keyword", format!("`{key}` is no JSON Schema keyword; it is left out"));
+                self.find(
+                    at,
+                    Severity::Note,
+                    "unknown-keyword",
+                    format!("`{key}` is no JSON Schema keyword; it is left out"),
+                );
                 return None;
             }
         };
@@ -94,7 +99,11 @@ impl Reader<'_> {
             if self.is_pattern(&pattern) {
                 kept.insert(pattern, schema);
             } else {
-                self.warn(at, "unusable-pattern", format!("`{pattern}` is no usable regular expression; it is not checked"));
+                self.warn(
+                    at,
+                    "unusable-pattern",
+                    format!("`{pattern}` is no usable regular expression; it is not checked"),
+                );
             }
         }
         Value::Object(kept)

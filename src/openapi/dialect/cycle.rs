@@ -40,9 +40,8 @@ pub(super) fn break_cycles(
     let graph: Vec<Vec<(Link, DefinitionId)>> = list.iter_mut().map(|(_, json)| links(json, &ids)).collect();
     let group = components(&graph);
     let same = |from: DefinitionId, to: DefinitionId| group.get(from).is_some() && group.get(from) == group.get(to);
-    let circular: Vec<DefinitionId> = (0..list.len())
-        .filter(|&id| graph.get(id).into_iter().flatten().any(|(_, to)| same(id, *to)))
-        .collect();
+    let circular: Vec<DefinitionId> =
+        (0..list.len()).filter(|&id| graph.get(id).into_iter().flatten().any(|(_, to)| same(id, *to))).collect();
     if circular.is_empty() {
         return (list, Vec::new());
     }
@@ -74,9 +73,10 @@ pub(super) fn break_cycles(
             let (Some((_, json)), Some(name)) = (list.get(to).cloned(), bases.get(&to)) else { continue };
             let base_id = list.len();
             ids.insert(name.clone(), base_id);
-            list.push((name.clone(), without_lists(json, |name| {
-                original_ids.get(name).is_some_and(|&it| same(to, it))
-            })));
+            list.push((
+                name.clone(),
+                without_lists(json, |name| original_ids.get(name).is_some_and(|&it| same(to, it))),
+            ));
             open.push((base_id, to));
         }
     }

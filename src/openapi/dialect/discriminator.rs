@@ -21,7 +21,9 @@ impl<'a> Reader<'a> {
             let Some(target) = target.as_str() else { continue };
             match self.mapped(at, target) {
                 Some(id) => values.push((id, value.clone())),
-                None => self.warn(at, "unresolved-ref", format!("discriminator mapping `{value}`: {target} points nowhere")),
+                None => {
+                    self.warn(at, "unresolved-ref", format!("discriminator mapping `{value}`: {target} points nowhere"))
+                }
             }
         }
         for key in ["oneOf", "anyOf"] {

@@ -47,9 +47,14 @@ impl Reader<'_> {
         let [only] = types.as_slice() else { return dedup(out) };
         let Some(values) = out.get_mut("enum").and_then(Value::as_array_mut) else { return };
         let mut changed = false;
-        for value in values.iter_mut() {
+        let document = self.set.documents.get(at.document);
+        for (index, value) in values.iter_mut().enumerate() {
             let fixed = match (only.as_str(), &*value) {
-                ("string", Value::Number(number)) => Value::String(number.to_string()),
+                ("string", Value::Number(number)) => {
+                    // As written: 1.10 is not 1.1.
+                    let written = document.and_then(|it| it.source_text(&format!("{}/enum/{index}", at.pointer)));
+                    Value::String(written.map_or_else(|| number.to_string(), str::to_owned))
+                }
                 ("string", Value::Bool(flag)) => Value::String(flag.to_string()),
                 ("integer", Value::String(text)) => match text.parse::<i64>() {
                     Ok(number) => Value::from(number),
@@ -155,7 +160,11 @@ fn wrap(out: Map<String, Value>) -> Value {
     let outside = |key: &str| is_annotation(key) && !matches!(key, "format" | "contentEncoding" | "contentMediaType");
     let (mut around, mut inner) = (Map::new(), Map::new());
     for (key, value) in out {
-        if outside(&key) { around.insert(key, value) } else { inner.insert(key, value) };
+        if outside(&key) {
+            around.insert(key, value)
+        } else {
+            inner.insert(key, value)
+        };
     }
     let alone = match inner.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
         Some([only]) if inner.len() == 1 => Some(only.clone()),

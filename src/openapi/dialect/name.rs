@@ -30,8 +30,22 @@ pub(super) fn propose(at: &str) -> String {
 fn is_structure(token: &str) -> bool {
     matches!(
         token,
-        "components" | "schemas" | "definitions" | "$defs" | "schema" | "items" | "properties" | "content"
-            | "paths" | "responses" | "parameters" | "requestBody" | "allOf" | "anyOf" | "oneOf"
-            | "additionalProperties" | "prefixItems"
+        "components"
+            | "schemas"
+            | "definitions"
+            | "$defs"
+            | "schema"
+            | "items"
+            | "properties"
+            | "content"
+            | "paths"
+            | "responses"
+            | "parameters"
+            | "requestBody"
+            | "allOf"
+            | "anyOf"
+            | "oneOf"
+            | "additionalProperties"
+            | "prefixItems"
     )
 }

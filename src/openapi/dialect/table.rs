@@ -104,7 +104,9 @@ impl<'a> Reader<'a> {
 
     fn has_ids(&self, document: usize) -> bool {
         let documents = &self.set.documents;
-        *self.ids.get_or_init(|| documents.iter().map(|it| it.source.text.contains("$id")).collect::<Vec<_>>())
+        *self
+            .ids
+            .get_or_init(|| documents.iter().map(|it| it.source.text.contains("$id")).collect::<Vec<_>>())
             .get(document)
             .unwrap_or(&true)
     }
@@ -115,7 +117,8 @@ impl<'a> Reader<'a> {
         if let Some(&id) = known {
             return Ok(id);
         }
-        let node = self.references.resolve(at.document, &at.pointer, reference).map_err(|why| Unresolved::from(&why))?;
+        let node =
+            self.references.resolve(at.document, &at.pointer, reference).map_err(|why| Unresolved::from(&why))?;
         let id = self.table.id_of(self.end_of_chain(node)?);
         // With an `$id` about, the meaning depends on where the reference stands.
         if !self.has_ids(at.document) {
@@ -134,7 +137,8 @@ impl<'a> Reader<'a> {
                 return Err(Unresolved { message: format!("`$ref` {reference} leads back to itself"), fix: None });
             }
             seen.push(here);
-            now = self.references.resolve(now.document, &now.pointer, reference).map_err(|why| Unresolved::from(&why))?;
+            now =
+                self.references.resolve(now.document, &now.pointer, reference).map_err(|why| Unresolved::from(&why))?;
         }
         Ok(now)
     }
