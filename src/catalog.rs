@@ -1,6 +1,10 @@
 //! The published tools: compiled once from the `Api`s and the `Mapping`, immutable, ordered, looked
 //! up by name. After this module nobody says OpenAPI.
 
+pub mod hints;
+pub mod name;
+pub mod search;
+
 use crate::diagnostic::Diagnostic;
 use crate::mapping::{
     Ask, CacheHint, CallerValue, ErrorRules, Limits, OnError, Paginate, Poll, ResultRules, StatusSet, StreamRules,

@@ -6,6 +6,10 @@
 //! a [`Definition::name`] of the same [`Definitions`].
 
 pub mod check;
+pub mod kinds;
+pub mod output;
+pub mod profile;
+pub mod walk;
 
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};

@@ -1,5 +1,113 @@
-//! Makes a value conform to a published output schema.
+//! Makes a value conform to a published output schema, and tells quickly when nothing needs to be done.
+//!
+//! A [`Shape`] knows what relaxed schemas say: types, properties, items, additional members, `anyOf`.
+//! Answers that conform are found so by streaming their bytes; no tree is built.
+
+mod accept;
+mod compile;
+mod repair;
+
+use crate::schema::kinds::Kinds;
+use serde_json::Value;
 
 /// Compiled form of a published output schema.
 #[derive(Debug)]
-pub struct Shape;
+pub struct Shape {
+    nodes: Vec<Node>,
+    root: u32,
+}
+
+/// The node that accepts everything; always the first.
+const ANY: u32 = 0;
+
+/// One schema. References are indices, so that definitions may hold themselves.
+#[derive(Debug)]
+struct Node {
+    kinds: Kinds,
+    /// In the schema's order, which answers mostly keep.
+    properties: Vec<(Box<str>, u32)>,
+    /// Indices into `properties`, ordered by name.
+    sorted: Vec<u32>,
+    items: u32,
+    extra: u32,
+    /// At least one of these holds as well; empty = no such condition.
+    any_of: Vec<u32>,
+    /// This node and all alternatives reachable through `any_of`; empty without `any_of`.
+    closure: Vec<u32>,
+}
+
+impl Node {
+    fn any() -> Node {
+        Node {
+            kinds: Kinds::ALL,
+            properties: Vec::new(),
+            sorted: Vec::new(),
+            items: ANY,
+            extra: ANY,
+            any_of: Vec::new(),
+            closure: Vec::new(),
+        }
+    }
+
+    /// The node for a member. `guess` is where the name is looked for first; it moves on.
+    fn member(&self, name: &str, guess: &mut usize) -> u32 {
+        if let Some((expected, node)) = self.properties.get(*guess)
+            && **expected == *name
+        {
+            *guess += 1;
+            return *node;
+        }
+        let found = self.sorted.binary_search_by(|index| {
+            let candidate = self.properties.get(*index as usize).map_or("", |(candidate, _)| candidate);
+            candidate.cmp(name)
+        });
+        match found.ok().and_then(|at| self.sorted.get(at)) {
+            Some(index) => {
+                *guess = *index as usize + 1;
+                self.properties.get(*index as usize).map_or(ANY, |(_, node)| *node)
+            }
+            None => self.extra,
+        }
+    }
+}
+
+/// What [`Shape::accepts`] says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Well-formed JSON that conforms.
+    Conforms,
+    /// Well-formed JSON that does not.
+    Differs,
+    /// No JSON text in UTF-8, or one that is nested deeper than 127 where the schema has to be followed.
+    NotJson,
+}
+
+impl Shape {
+    /// Compiles a published schema ([`crate::schema::output::relaxed`]); never fails. Keywords that relaxed
+    /// schemas do not have are ignored.
+    pub fn new(published: &Value) -> Shape {
+        compile::compile(published)
+    }
+
+    /// Makes `value` conform: what does not is replaced by null and counted. Where the root must be an
+    /// object and the value is none, an empty object comes back, counted too.
+    pub fn conform(&self, value: Value) -> (Value, usize) {
+        let mut value = value;
+        let nulled = repair::repair(self, &mut value);
+        (value, nulled)
+    }
+
+    /// True if [`Shape::conform`] would change nothing.
+    pub fn fits(&self, value: &Value) -> bool {
+        repair::fits(self, value)
+    }
+
+    /// Reads bytes once, building nothing: linear in their length.
+    pub fn accepts(&self, json: &[u8]) -> Verdict {
+        accept::accepts(self, json)
+    }
+
+    fn node(&self, id: u32) -> Option<&Node> {
+        self.nodes.get(id as usize).filter(|_| id != ANY)
+    }
+}

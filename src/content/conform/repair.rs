@@ -1,0 +1,118 @@
+//! Replaces what does not conform by null.
+
+use super::{ANY, Node, Shape};
+use crate::schema::kinds::Kinds;
+use serde_json::{Map, Value};
+
+/// Values looked at to choose between alternatives, a call; past it the first alternative of the right
+/// type is taken. The result conforms either way.
+const FUEL: usize = 200_000;
+
+pub(super) fn repair(shape: &Shape, value: &mut Value) -> usize {
+    let mut nulled = 0;
+    let mut fuel = FUEL;
+    repair_at(shape, shape.root, value, &mut nulled, &mut fuel);
+    nulled
+}
+
+pub(super) fn fits(shape: &Shape, value: &Value) -> bool {
+    let mut fuel = usize::MAX;
+    cost(shape, shape.root, value, 1, &mut fuel) == 0
+}
+
+fn repair_at(shape: &Shape, id: u32, value: &mut Value, nulled: &mut usize, fuel: &mut usize) {
+    let Some(node) = shape.node(id) else { return };
+    if !node.kinds.meets(Kinds::of(value)) {
+        *value = nothing(node);
+        *nulled += 1;
+        return;
+    }
+    match value {
+        Value::Object(members) => {
+            let mut guess = 0;
+            for (name, value) in members.iter_mut() {
+                repair_at(shape, node.member(name, &mut guess), value, nulled, fuel);
+            }
+        }
+        Value::Array(items) if node.items != ANY => {
+            items.iter_mut().for_each(|item| repair_at(shape, node.items, item, nulled, fuel));
+        }
+        _ => {}
+    }
+    if let Some(best) = nearest(shape, node, value, fuel) {
+        repair_at(shape, best, value, nulled, fuel);
+    }
+}
+
+/// What stands for a value that had to go.
+fn nothing(node: &Node) -> Value {
+    if !node.kinds.meets(Kinds::NULL) && node.kinds.meets(Kinds::OBJECT) {
+        return Value::Object(Map::new());
+    }
+    Value::Null
+}
+
+/// The alternative that costs the fewest values.
+fn nearest(shape: &Shape, node: &Node, value: &Value, fuel: &mut usize) -> Option<u32> {
+    let mut best: Option<(usize, u32)> = None;
+    for branch in &node.any_of {
+        let most = best.map_or(usize::MAX, |(least, _)| least);
+        let cost = cost(shape, *branch, value, most, fuel);
+        if best.is_none_or(|(least, _)| cost < least) {
+            best = Some((cost, *branch));
+        }
+        if cost == 0 {
+            break;
+        }
+    }
+    best.map(|(_, branch)| branch)
+}
+
+/// How many values would be replaced; counting stops at `most`.
+fn cost(shape: &Shape, id: u32, value: &Value, most: usize, fuel: &mut usize) -> usize {
+    let Some(node) = shape.node(id) else { return 0 };
+    if !node.kinds.meets(Kinds::of(value)) {
+        // Losing a whole container weighs more than losing values in it.
+        return match value {
+            Value::Object(members) => 1 + members.len(),
+            Value::Array(items) => 1 + items.len(),
+            _ => 1,
+        };
+    }
+    if *fuel == 0 {
+        return 0;
+    }
+    *fuel -= 1;
+    let mut total = 0;
+    match value {
+        Value::Object(members) => {
+            let mut guess = 0;
+            for (name, value) in members {
+                total += cost(shape, node.member(name, &mut guess), value, most, fuel);
+                if total >= most {
+                    return total;
+                }
+            }
+        }
+        Value::Array(items) if node.items != ANY => {
+            for item in items {
+                total += cost(shape, node.items, item, most, fuel);
+                if total >= most {
+                    return total;
+                }
+            }
+        }
+        _ => {}
+    }
+    if !node.any_of.is_empty() {
+        let mut least = usize::MAX;
+        for branch in &node.any_of {
+            least = least.min(cost(shape, *branch, value, least.min(most), fuel));
+            if least == 0 {
+                break;
+            }
+        }
+        total = total.saturating_add(least);
+    }
+    total
+}

@@ -1,0 +1,294 @@
+//! What is published as `outputSchema`.
+//!
+//! Documents promise more than APIs keep, and clients check `structuredContent` too. The relaxed form
+//! therefore accepts everything that the declared schema accepts, and beyond it missing, extra and null
+//! members and values outside enums, formats and bounds; it still names the members and their types.
+
+use super::kinds::{Kinds, allowed};
+use super::walk;
+use serde_json::{Map, Value, json};
+
+/// The declared schema, without unused definitions.
+pub fn strict(schema: &Value) -> Value {
+    let mut out = schema.clone();
+    walk::drop_unused(&mut out);
+    out
+}
+
+/// The relaxed form of a self-contained schema. Keeps `type` (and `null` beside it), `properties`, `items`,
+/// schemas of additional members, descriptions and references; `allOf` is merged, `oneOf` becomes `anyOf`.
+/// A root that only objects satisfy stays `type: object`, without null.
+pub fn relaxed(schema: &Value) -> Value {
+    let mut relaxer = Relaxer { root: schema, inlined: Vec::new(), left: MOST_INLINED };
+    let mut out = match relaxer.relax(schema, 0, true) {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    };
+    if allowed(schema, schema) == Kinds::OBJECT {
+        out.shift_remove("type");
+        out.shift_insert(0, "type".to_string(), Value::from("object"));
+    }
+    let definitions = schema.get("$defs").and_then(Value::as_object);
+    let relaxed: Map<String, Value> = definitions
+        .into_iter()
+        .flatten()
+        .map(|(name, definition)| (name.clone(), relaxer.relax(definition, 0, false)))
+        .collect();
+    if !relaxed.is_empty() {
+        out.insert("$defs".to_string(), Value::Object(relaxed));
+    }
+    let mut out = Value::Object(out);
+    walk::drop_unused(&mut out);
+    out
+}
+
+/// True if a schema can be published to clients of revisions up to 2025-11-25, whose `outputSchema` is
+/// an object schema; any other is wrapped by [`wrap_for_object_root`].
+pub fn has_object_root(schema: &Value) -> bool {
+    schema.get("type").and_then(Value::as_str) == Some("object")
+}
+
+/// `{"type":"object","properties":{"result":…},"required":["result"]}` around a schema; `$defs` stay at
+/// the root and references to the old root follow it.
+pub fn wrap_for_object_root(schema: &Value) -> Value {
+    let mut inner = schema.clone();
+    let definitions = inner.as_object_mut().and_then(|members| members.shift_remove("$defs"));
+    let mut wrapped = json!({ "type": "object", "properties": { "result": inner }, "required": ["result"] });
+    if let (Some(members), Some(definitions)) = (wrapped.as_object_mut(), definitions) {
+        members.insert("$defs".to_string(), definitions);
+    }
+    move_references(&mut wrapped);
+    wrapped
+}
+
+fn move_references(schema: &mut Value) {
+    if let Some(reference) = schema.get_mut("$ref")
+        && let Some(text) = reference.as_str()
+        && let Some(rest) = text.strip_prefix('#')
+        && (rest.is_empty() || (rest.starts_with('/') && !rest.starts_with("/$defs/")))
+    {
+        *reference = Value::from(format!("#/properties/result{rest}"));
+    }
+    walk::each_child_mut(schema, &mut move_references);
+}
+
+/// Deepest nesting of combinators and subschemas that is followed.
+const DEEPEST: usize = 100;
+/// References that are merged into their place, a schema; further ones are left out there.
+const MOST_INLINED: usize = 20_000;
+
+struct Relaxer<'r> {
+    root: &'r Value,
+    /// References whose targets are being merged: a definition is never merged into itself.
+    inlined: Vec<&'r str>,
+    left: usize,
+}
+
+/// A schema on its way: what holds for sure, and one set of alternatives.
+#[derive(Default)]
+struct Merged {
+    kinds: Option<Kinds>,
+    properties: Map<String, Value>,
+    items: Option<Value>,
+    extra: Option<Value>,
+    alternatives: Option<Vec<Value>>,
+    description: Option<String>,
+}
+
+impl<'r> Relaxer<'r> {
+    /// Relaxes one schema; with `inline`, a reference is replaced by what it refers to.
+    fn relax(&mut self, schema: &'r Value, depth: usize, inline: bool) -> Value {
+        let Some(members) = schema.as_object() else { return json!({}) };
+        if depth > DEEPEST {
+            return json!({});
+        }
+        if !inline && let Some(reference) = self.plain_reference(members) {
+            let mut out = Map::new();
+            out.insert("$ref".to_string(), Value::from(reference));
+            if let Some(text) = members.get("description") {
+                out.insert("description".to_string(), text.clone());
+            }
+            return Value::Object(out);
+        }
+        let mut merged = Merged::default();
+        self.merge(schema, &mut merged, depth);
+        write(merged)
+    }
+
+    /// The reference that a schema is nothing but.
+    fn plain_reference(&self, members: &'r Map<String, Value>) -> Option<&'r str> {
+        let structural = |keyword: &str| {
+            matches!(
+                keyword,
+                "type"
+                    | "properties"
+                    | "items"
+                    | "additionalProperties"
+                    | "allOf"
+                    | "anyOf"
+                    | "oneOf"
+                    | "enum"
+                    | "const"
+            )
+        };
+        let rest = members.keys().filter(|keyword| structural(keyword)).count();
+        if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+            return Some(reference).filter(|reference| rest == 0 && walk::target(self.root, reference).is_some());
+        }
+        let parts = ["allOf", "anyOf", "oneOf"].into_iter().find_map(|keyword| members.get(keyword)?.as_array())?;
+        let mut parts = parts.iter().filter(|part| !only_null(self.root, part));
+        match (parts.next(), parts.next(), rest) {
+            (Some(only), None, 1) => self.plain_reference(only.as_object()?),
+            _ => None,
+        }
+    }
+
+    fn merge(&mut self, schema: &'r Value, out: &mut Merged, depth: usize) {
+        let Some(members) = schema.as_object() else { return };
+        if depth > DEEPEST {
+            return;
+        }
+        if out.description.is_none() {
+            out.description = members.get("description").and_then(Value::as_str).map(str::to_string);
+        }
+        let kinds = own_kinds(members);
+        if kinds != Kinds::ALL {
+            let both = out.kinds.map_or(kinds, |before| before & kinds);
+            // Parts that contradict each other allow nothing; the first one is kept then.
+            if both.without(Kinds::NULL) != Kinds::NONE || out.kinds.is_none() {
+                out.kinds = Some(both);
+            }
+        }
+        for (name, property) in members.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let property = self.relax(property, depth + 1, false);
+            let says_something = property.as_object().is_some_and(|members| !members.is_empty());
+            if says_something || !out.properties.contains_key(name) {
+                out.properties.insert(name.clone(), property);
+            }
+        }
+        if let (Some(items @ Value::Object(_)), None) = (members.get("items"), members.get("prefixItems")) {
+            out.items = Some(self.relax(items, depth + 1, false)).filter(|items| *items != json!({}));
+        }
+        if let (Some(extra @ Value::Object(_)), None) =
+            (members.get("additionalProperties"), members.get("patternProperties"))
+        {
+            out.extra = Some(self.relax(extra, depth + 1, false)).filter(|extra| *extra != json!({}));
+        }
+        if let Some(reference) = members.get("$ref").and_then(Value::as_str)
+            && self.left > 0
+            && !self.inlined.contains(&reference)
+            && let Some(target) = walk::target(self.root, reference)
+        {
+            self.left -= 1;
+            self.inlined.push(reference);
+            self.merge(target, out, depth + 1);
+            self.inlined.pop();
+        }
+        for part in members.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            self.merge(part, out, depth + 1);
+        }
+        for keyword in ["oneOf", "anyOf"] {
+            if let Some(branches) = members.get(keyword).and_then(Value::as_array) {
+                self.alternatives(branches, out, depth);
+            }
+        }
+    }
+
+    fn alternatives(&mut self, branches: &'r [Value], out: &mut Merged, depth: usize) {
+        // Everything relaxed is nullable: an alternative for null adds nothing.
+        let root = self.root;
+        let mut some = branches.iter().filter(|branch| !only_null(root, branch));
+        let (first, second) = (some.next(), some.next());
+        match (first, second) {
+            (Some(only), None) => self.merge(only, out, depth + 1),
+            // A second set of alternatives is left out: the result accepts more, never less.
+            (Some(first), Some(second)) if out.alternatives.is_none() => {
+                let mut relaxed: Vec<Value> = Vec::new();
+                for branch in [first, second].into_iter().chain(some) {
+                    let branch = self.relax(branch, depth + 1, false);
+                    if !relaxed.contains(&branch) {
+                        relaxed.push(branch);
+                    }
+                }
+                let any = relaxed
+                    .iter()
+                    .any(|branch| branch.as_object().is_none_or(|m| m.keys().all(|k| k == "description")));
+                if !any {
+                    out.alternatives = Some(relaxed);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn only_null(root: &Value, schema: &Value) -> bool {
+    allowed(root, schema).without(Kinds::NULL) == Kinds::NONE
+}
+
+/// What `type`, `enum` and `const` allow, null included.
+fn own_kinds(members: &Map<String, Value>) -> Kinds {
+    let mut kinds = Kinds::declared(members.get("type"));
+    if let Some(value) = members.get("const") {
+        kinds = kinds & Kinds::of(value);
+    }
+    if let Some(values) = members.get("enum").and_then(Value::as_array) {
+        kinds = kinds & values.iter().map(Kinds::of).fold(Kinds::NONE, |all, kind| all | kind);
+    }
+    // `type: number` with whole values in its enum stays `number`.
+    if kinds.meets(Kinds::NUMBER) && Kinds::declared(members.get("type")).meets(Kinds::FRACTION) {
+        kinds = kinds | Kinds::NUMBER;
+    }
+    if kinds == Kinds::ALL { kinds } else { kinds | Kinds::NULL }
+}
+
+fn write(merged: Merged) -> Value {
+    let mut out = Map::new();
+    let mut kinds = merged.kinds;
+    let mut alternatives = merged.alternatives.unwrap_or_default();
+    // One alternative is no choice.
+    if let (Some(single), true) = (alternatives.first().cloned(), alternatives.len() == 1) {
+        let bare = kinds.is_none() && merged.properties.is_empty() && merged.items.is_none() && merged.extra.is_none();
+        if let (true, Value::Object(mut single)) = (bare, single) {
+            if let Some(text) = merged.description {
+                single.insert("description".to_string(), Value::from(text));
+            }
+            return Value::Object(single);
+        }
+    }
+    // Alternatives of bare types are one `type`.
+    if !alternatives.is_empty() && alternatives.iter().all(is_bare_type) {
+        let any = alternatives.iter().map(|a| Kinds::declared(a.get("type"))).fold(Kinds::NONE, |all, kind| all | kind);
+        let both = kinds.map_or(any, |kinds| kinds & any);
+        kinds = Some(both).filter(|both| both.without(Kinds::NULL) != Kinds::NONE).or(kinds);
+        alternatives.clear();
+    }
+    if let Some(kinds) = kinds {
+        let names = kinds.names();
+        let written = match names.as_slice() {
+            [single] => json!(single),
+            several => json!(several),
+        };
+        out.insert("type".to_string(), written);
+    }
+    if let Some(text) = merged.description {
+        out.insert("description".to_string(), Value::from(text));
+    }
+    if !merged.properties.is_empty() {
+        out.insert("properties".to_string(), Value::Object(merged.properties));
+    }
+    if let Some(items) = merged.items {
+        out.insert("items".to_string(), items);
+    }
+    if let Some(extra) = merged.extra {
+        out.insert("additionalProperties".to_string(), extra);
+    }
+    if !alternatives.is_empty() {
+        out.insert("anyOf".to_string(), Value::Array(alternatives));
+    }
+    Value::Object(out)
+}
+
+fn is_bare_type(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|m| m.contains_key("type") && m.keys().all(|k| k == "type" || k == "description"))
+}
