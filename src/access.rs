@@ -6,7 +6,7 @@
 mod pattern;
 pub mod rego;
 
-pub use pattern::Pattern;
+pub use pattern::{Pattern, glob_matches};
 
 use crate::catalog::{Catalog, Tool};
 use crate::service::Visible;

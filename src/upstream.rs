@@ -10,6 +10,7 @@ pub mod auth;
 mod backend;
 mod body;
 mod client;
+pub mod export;
 mod fault;
 pub mod fetch;
 pub mod limits;

@@ -1,5 +1,6 @@
 //! Who gets in, and what they see and may call: the matrix of callers.
 
+mod audit;
 mod certificates;
 mod identity;
 mod jwt;

@@ -5,4 +5,5 @@ mod bodies;
 mod faults;
 mod redirects;
 pub mod server;
+mod telemetry;
 mod tls;

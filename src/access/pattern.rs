@@ -50,8 +50,8 @@ impl Pattern {
     }
 }
 
-/// Linear in practice, quadratic at worst; no recursion.
-fn glob_matches(glob: &str, text: &str) -> bool {
+/// True if the whole text fits the glob: `*` is any text, `?` one character. Quadratic at worst.
+pub fn glob_matches(glob: &str, text: &str) -> bool {
     let (mut glob, mut text) = (glob.chars(), text.chars());
     let mut fallback: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
     loop {

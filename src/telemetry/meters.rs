@@ -3,7 +3,7 @@
 use metrics::{
     Counter, Gauge, Histogram, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,19 +30,28 @@ const BUCKETS: [f64; 15] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1
 pub struct Prometheus(PrometheusHandle);
 
 impl Prometheus {
-    /// Installs the recorder for the process. Do it before anything makes handles.
+    /// A recorder and its other end.
     ///
     /// # Errors
-    /// A text, if a recorder is installed already.
-    pub fn install() -> Result<Prometheus, String> {
+    /// Never in practice: the buckets are fixed.
+    pub fn build() -> Result<(PrometheusRecorder, Prometheus), String> {
         let recorder = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &BUCKETS)
             .map_err(|error| error.to_string())?
             .build_recorder();
         let handle = recorder.handle();
+        Ok((recorder, Prometheus(handle)))
+    }
+
+    /// Installs a recorder for the process. Do it before anything makes handles.
+    ///
+    /// # Errors
+    /// A text, if a recorder is installed already.
+    pub fn install() -> Result<Prometheus, String> {
+        let (recorder, prometheus) = Self::build()?;
         metrics::set_global_recorder(recorder).map_err(|error| error.to_string())?;
         describe();
-        Ok(Prometheus(handle))
+        Ok(prometheus)
     }
 
     /// The exposition text (`text/plain; version=0.0.4`).

@@ -34,10 +34,15 @@ impl Propagation {
         }
     }
 
+    /// One of the three headers.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.0.iter().find(|(key, _)| key == name)?;
+        value.to_str().ok()
+    }
+
     /// The trace id, 32 lower-case hexadecimal digits.
     pub fn trace_id(&self) -> Option<&str> {
-        let (_, value) = self.0.iter().find(|(name, _)| name == "traceparent")?;
-        Some(parse_traceparent(value.to_str().ok()?)?.trace_id)
+        Some(parse_traceparent(self.get("traceparent")?)?.trace_id)
     }
 }
 
