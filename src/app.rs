@@ -180,7 +180,7 @@ impl Loader<'_> {
             return set;
         };
         let mut value = root.root.clone();
-        let _ = (&mut value, &document);
+        self.report.merge(openapi::overlay::apply(&mut value, &document));
         set.with_root(Arc::new(root.with_root(value)))
     }
 }

@@ -175,7 +175,7 @@ fn keywords() -> Vec<(&'static str, Value)> {
 macro_rules! free {
     ($($(#[$doc:meta])* $name:ident = $schema:tt;)*) => {$(
         $(#[$doc])*
-        pub(super) struct $name;
+        pub(crate) struct $name;
 
         impl JsonSchema for $name {
             fn schema_name() -> Cow<'static, str> {

@@ -143,7 +143,11 @@ impl Verifier<'_, '_> {
         }
         let fix = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| {
             let list: Vec<String> = known.iter().take(12).map(|name| format!("`{name}`")).collect();
-            if list.is_empty() { format!("there are no {what}s") } else { format!("there are {}", list.join(", ")) }
+            match list.as_slice() {
+                [] => format!("there is no {what} at all"),
+                [one] => format!("there is {one}"),
+                several => format!("there are {}", several.join(", ")),
+            }
         });
         self.error("unknown-name", pointer, format!("there is no {what} `{name}`"), fix);
     }
@@ -164,11 +168,11 @@ impl Verifier<'_, '_> {
         } else if trimmed.starts_with('/') {
             let fix = format!("write the method too, such as `GET {trimmed}`");
             self.error("bad-operation", pointer, format!("`{trimmed}` is a path without a method"), fix);
-        } else if let Some((method, path)) = trimmed.split_once(char::is_whitespace) {
-            if !is_token(method) || !path.trim_start().starts_with('/') {
-                let message = format!("`{trimmed}` is neither an operationId nor a method with a path");
-                self.error("bad-operation", pointer, message, "write an operationId, or `GET /path`");
-            }
+        } else if let Some((method, path)) = trimmed.split_once(char::is_whitespace)
+            && (!is_token(method) || !path.trim_start().starts_with('/'))
+        {
+            let message = format!("`{trimmed}` is neither an operationId nor a method with a path");
+            self.error("bad-operation", pointer, message, "write an operationId, or `GET /path`");
         }
     }
 

@@ -91,11 +91,13 @@ impl<'d> Findings<'d> {
         self.document
     }
 
-    /// Adds a problem; one about a node of which something was taken out before is a consequence and left away.
+    /// Adds a problem. That something is missing is not said where a key was taken out that may have meant it.
     pub fn add(&mut self, finding: Finding) {
-        let is_consequence = self.broken.iter().any(|broken| {
-            broken.strip_prefix(finding.pointer.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        });
+        let is_consequence = matches!(finding.code, "missing-key" | "no-effect")
+            && self
+                .broken
+                .iter()
+                .any(|broken| broken.strip_prefix(finding.pointer.as_str()).is_some_and(|rest| rest.starts_with('/')));
         if !is_consequence {
             self.list.push(finding);
         }

@@ -64,8 +64,8 @@ pub(super) fn other_home(root: &'static Value, here: &'static Map<String, Value>
     None
 }
 
-/// The way out of a wrong type. `raw` is the value as written.
-pub(super) fn type_fix(value: &Value, kinds: &[&str], within: &str, raw: &str) -> Option<String> {
+/// The way out of a wrong type. `raw` is the value as written; `in_words` says that the message names a format.
+pub(super) fn type_fix(value: &Value, kinds: &[&str], within: &str, raw: &str, in_words: bool) -> Option<String> {
     let wants = |kind: &str| kinds.contains(&kind);
     match value {
         Value::String(text) if wants("boolean") => match text.to_lowercase().as_str() {
@@ -82,7 +82,7 @@ pub(super) fn type_fix(value: &Value, kinds: &[&str], within: &str, raw: &str) -
             Some("write it as `{ value: … }`".to_owned())
         }
         Value::Number(_) | Value::Bool(_) if within == "Slot" => Some("put it in quotes".to_owned()),
-        Value::Number(_) | Value::Bool(_) if wants("string") && !raw.is_empty() && !raw.contains('\n') => {
+        Value::Number(_) | Value::Bool(_) if wants("string") && !in_words && !raw.is_empty() && !raw.contains('\n') => {
             Some(format!("put it in quotes: `\"{raw}\"`"))
         }
         Value::String(_) | Value::Number(_) | Value::Object(_)

@@ -18,9 +18,10 @@ pub(super) fn locate(raw: &str, decoded: &str, range: &Range<usize>) -> Option<R
     let mut start = None;
     for (at, wanted) in decoded.char_indices() {
         if at >= range.end
-            && let (Some(start), Some(&(end, _))) = (start, written.peek())
+            && let Some(start) = start
         {
-            return Some(start..end);
+            let end = written.peek().map_or(raw.len(), |(end, _)| *end);
+            return Some(start..end.max(start));
         }
         let found = loop {
             let (place, c) = written.next()?;

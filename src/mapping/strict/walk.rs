@@ -85,7 +85,7 @@ impl<'f, 'd> Walker<'f, 'd> {
             }
             _ => {}
         }
-        let expected = node.text("title").filter(|_| node.name != "").or(expected).or(node.text("title"));
+        let expected = node.text("title").filter(|_| !node.name.is_empty()).or(expected).or(node.text("title"));
         if let Some(allowed) = enumeration(node.schema) {
             return self.one_of(value, &allowed, pointer);
         }
@@ -204,7 +204,13 @@ impl<'f, 'd> Walker<'f, 'd> {
     fn describe(&self, schema: &'static Value) -> Option<String> {
         let own = schema.get("description").and_then(Value::as_str);
         let text = own.or_else(|| self.resolve(schema, "").and_then(|node| node.text("description")))?;
-        Some(text.split(['\n', ';']).next().unwrap_or_default().trim_end_matches('.').to_owned())
+        let text = text.split(['\n', ';']).next().unwrap_or_default().trim_end_matches('.');
+        let mut letters = text.chars();
+        let first = letters.next()?;
+        // `HTTP method` keeps its capitals, `Where it goes` does not.
+        let is_word = letters.next().is_some_and(char::is_lowercase);
+        let rest = text.get(first.len_utf8()..)?;
+        Some(if is_word { format!("{}{rest}", first.to_lowercase()) } else { text.to_owned() })
     }
 
     // ---- choices ----
@@ -334,7 +340,7 @@ impl<'f, 'd> Walker<'f, 'd> {
         let subject = if pointer.is_empty() { "the file".to_owned() } else { format!("`{}`", spoken(pointer)) };
         let message = format!("{subject} must be {wanted}, found {}", in_words(kind_of(value)));
         let raw = self.findings.document().source_text(pointer).map(str::trim).unwrap_or_default();
-        let fix = super::names::type_fix(value, kinds, name, raw);
+        let fix = super::names::type_fix(value, kinds, name, raw, expected.is_some());
         self.broken(Finding::error("wrong-type", pointer, message).maybe_fix(fix));
     }
 
@@ -387,7 +393,9 @@ impl<'f, 'd> Walker<'f, 'd> {
                 let shown = text.get(start..end).unwrap_or_default();
                 let message = format!("`{}` is not resolved in `{}`", short(shown), spoken(pointer));
                 let finding = Finding::error("placeholder-not-allowed", pointer, message).inside(start..end);
-                self.broken(finding.fix("use `credentials` or `headers` of the source, or `args.NAME.value`"));
+                self.broken(finding.fix(
+                    "`${…}` works under `sources` and in `args.NAME.value`; a secret goes to `credentials` or `headers` of the source",
+                ));
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {

@@ -185,14 +185,22 @@ impl Verifier<'_, '_> {
             self.template(&at("template"), template);
         }
         let as_resource = result.kind == Some(ResultKind::Resource);
+        // The other half may stand in a rule.
+        let of_rules = |has: &dyn Fn(&ResultRules) -> bool| {
+            let sets = self.mapping.rules.iter().filter_map(|rule| rule.set.as_ref());
+            sets.filter_map(|set| set.result.as_ref()).any(has)
+        };
+        let may_be_resource = of_rules(&|result| result.kind == Some(ResultKind::Resource));
+        let may_have_uri = of_rules(&|result| result.uri.is_some()) || pointer.starts_with("/rules/");
         match (&result.uri, as_resource) {
-            (Some(uri), true) => drop(self.template(&at("uri"), uri)),
-            (Some(_), false) => self.key_error(
+            (Some(uri), as_resource) if as_resource || may_be_resource => drop(self.template(&at("uri"), uri)),
+            (Some(_), _) => self.key_error(
                 "no-effect",
                 &at("uri"),
                 "`uri` has no effect without `as: resource`",
                 "add `as: resource`",
             ),
+            (None, true) if may_have_uri => {}
             (None, true) => self.error("missing-key", &at("as"), "an embedded resource needs its URI", "add `uri:`"),
             (None, false) => {}
         }

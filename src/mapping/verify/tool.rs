@@ -58,16 +58,12 @@ impl Verifier<'_, '_> {
             }
             if let Some(set) = &rule.set {
                 let pointer = join(&pointer, "set");
-                if let Some(name) = &set.name {
-                    if let Some(template) = self.template(&join(&pointer, "name"), name) {
-                        let known = ["operation", "method", "path", "tag", "source"];
-                        self.known_names(
-                            &join(&pointer, "name"),
-                            &template.placeholders(),
-                            &known,
-                            "a rule's name can use",
-                        );
-                    }
+                let at = join(&pointer, "name");
+                if let Some(name) = &set.name
+                    && let Some(template) = self.template(&at, name)
+                {
+                    let known = ["operation", "method", "path", "tag", "source"];
+                    self.known_names(&at, &template.placeholders(), &known, "a rule's name can use");
                 }
                 self.edits(set, &pointer);
             }
