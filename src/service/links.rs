@@ -84,10 +84,10 @@ impl LinkMaker for Maker<'_> {
 }
 
 /// Reads files that arguments name.
-pub type Reader = dyn Fn(&str) -> Result<Bytes, String> + Send + Sync;
+pub type Reader = Box<dyn Fn(&str) -> Result<Bytes, String> + Send + Sync>;
 
 /// A reader fenced into the allowed folders; `None` where no local file may be named at all.
-pub fn upload_reader(local: bool, folders: &[String]) -> Option<Box<Reader>> {
+pub fn upload_reader(local: bool, folders: &[String]) -> Option<Reader> {
     if !local || folders.is_empty() {
         return None;
     }

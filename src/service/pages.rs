@@ -69,7 +69,6 @@ impl Service {
             if let Some(events) = &context.events {
                 events.progress(page as f64, None, Some(&format!("{} items", items.len())));
             }
-            next = None;
             match rules.style {
                 PageStyle::Cursor => {
                     next = at(&body, rules.cursor.as_deref()).filter(|cursor| usable(cursor)).cloned();

@@ -87,12 +87,11 @@ impl Service {
         let template = |template: &BodyTemplate, arguments: &Arguments| template.render_in(&Scope::new(&Value::Object(arguments.clone())));
         let reader = super::links::upload_reader(context.local, &source.upload_dirs);
         let forwarded = forwarded(&context.caller, &source.forward_headers);
-        let read = reader.as_deref().map(|reader| move |path: &str| reader(path));
         let fixed = Fixed {
             caller: &caller,
             template: &template,
             forwarded: &forwarded,
-            local_files: read.as_ref().map(|read| read as &(dyn Fn(&str) -> Result<Bytes, String> + Sync)),
+            local_files: reader.as_ref().map(|read| read.as_ref() as &(dyn Fn(&str) -> Result<Bytes, String> + Sync)),
             max_body: usize::MAX,
         };
         match request::build(action, source, arguments, &fixed, &given) {
