@@ -4,7 +4,7 @@
 //! [`Environment`]: crate::mapping::Environment
 
 mod access;
-mod environment;
+pub mod environment;
 mod read;
 mod serving;
 

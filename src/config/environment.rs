@@ -8,8 +8,9 @@ use std::path::PathBuf;
 /// Largest file that is read for a `${file:PATH}`: a key or certificate, no data.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// The process's variables, and files relative to the folder of the file that names them.
-#[derive(Debug, Clone)]
+/// The process's variables, and files relative to the folder of the file that names them (by default the current
+/// folder).
+#[derive(Debug, Clone, Default)]
 pub struct ProcessEnvironment {
     folder: PathBuf,
 }

@@ -202,6 +202,15 @@ free! {
         "title": "a placeholder such as `{{customer.active}}`, or true or false",
         "type": ["string", "boolean"]
     };
+    /// `description.from`.
+    DescriptionPart = {
+        "oneOf": [
+            {"const": "summary", "description": "`summary`."},
+            {"const": "description", "description": "`description`."},
+            {"const": "responses", "description": "The descriptions of the declared responses."},
+            {"const": "path", "description": "Method and path."}
+        ]
+    };
     /// `50/s`.
     RateText = {
         "title": "a rate such as `50/s`, `100/m` or `1000/h`",

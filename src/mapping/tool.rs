@@ -107,28 +107,15 @@ pub enum Description {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DescriptionFrom {
-    /// Parts, in order.
-    pub from: Vec<DescriptionPart>,
+    /// Parts, in order: `summary`, `description`, `responses`, `path`.
+    #[schemars(with = "Vec<super::schema::DescriptionPart>")]
+    pub from: Vec<String>,
     /// Put in front.
     pub prepend: Option<String>,
     /// Put behind.
     pub append: Option<String>,
     /// Cut at a word border.
     pub max_chars: Option<usize>,
-}
-
-/// A part of the document that describes an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DescriptionPart {
-    /// `summary`.
-    Summary,
-    /// `description`.
-    Description,
-    /// The descriptions of the declared responses.
-    Responses,
-    /// Method and path.
-    Path,
 }
 
 /// MCP annotations.

@@ -240,6 +240,7 @@ fn a_secret_in_the_file_is_in_no_text_about_the_file() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn reading_any_tree_never_panics(cut in 0usize..6000, insert in "[a-z{}\\[\\]:,\"'$ \n-]{0,12}") {
         let mut text: String = REFERENCE.chars().take(cut).collect();
