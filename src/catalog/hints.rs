@@ -1,7 +1,7 @@
 //! What a tool says about itself beside its schema: annotations, description, size.
 
 use super::Annotations;
-use crate::mapping::{DescriptionFrom, DescriptionPart};
+use crate::mapping::DescriptionFrom;
 
 /// Longest description that is made without the mapping asking for one, in characters.
 const MOST_CHARS: usize = 4_000;
@@ -43,7 +43,7 @@ pub fn describe(
     errors: &[(String, String)],
 ) -> String {
     let call = format!("{method} {path}");
-    let usual = [DescriptionPart::Summary, DescriptionPart::Description, DescriptionPart::Responses];
+    let usual = ["summary".to_string(), "description".to_string(), "responses".to_string()];
     let wanted = match from {
         Some(from) if !from.from.is_empty() => from.from.as_slice(),
         Some(_) => usual.get(..2).unwrap_or_default(),
@@ -51,11 +51,12 @@ pub fn describe(
     };
     let mut parts: Vec<String> = Vec::new();
     for part in wanted {
-        let text = match part {
-            DescriptionPart::Summary => sanitized(summary.unwrap_or_default()),
-            DescriptionPart::Description => sanitized(description.unwrap_or_default()),
-            DescriptionPart::Responses => errors_line(errors),
-            DescriptionPart::Path => sanitized(&call),
+        let text = match part.as_str() {
+            "summary" => sanitized(summary.unwrap_or_default()),
+            "description" => sanitized(description.unwrap_or_default()),
+            "responses" => errors_line(errors),
+            "path" => sanitized(&call),
+            _ => continue,
         };
         add(&mut parts, text);
     }

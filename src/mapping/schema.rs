@@ -227,6 +227,11 @@ free! {
             "required": {"type": "array", "items": {"type": "string"}}
         }
     };
+    /// `extra.<name>`.
+    AnySchema = {
+        "description": "A JSON Schema (2020-12).",
+        "type": "object"
+    };
     /// MCP Icon.
     Icon = {
         "description": "An icon as MCP has it.",

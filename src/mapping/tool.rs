@@ -49,7 +49,7 @@ pub struct ToolEdits {
     /// Argument edits, by parameter name or dotted path (`body.note`).
     pub args: IndexMap<String, ArgumentEdits>,
     /// Arguments of your own that the request does not send, by name: for templates, `confirm` and `ask`.
-    #[schemars(with = "IndexMap<String, super::schema::ObjectSchema>")]
+    #[schemars(with = "IndexMap<String, super::schema::AnySchema>")]
     pub extra: IndexMap<String, Json>,
     /// Whether an object body is spread over the arguments.
     pub body: Option<BodyStyle>,
