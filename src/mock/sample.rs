@@ -1,7 +1,7 @@
 //! A value that satisfies a schema: deterministic, every property filled in, recursion cut.
 
 use super::pattern;
-use crate::request::view::{Part, View};
+use crate::request::view::{Located, Part, View};
 use crate::schema::{DefinitionId, Definitions, Direction, Schema};
 use serde_json::{Map, Number, Value, json};
 
@@ -14,7 +14,7 @@ const DEEPEST: usize = 24;
 /// format and bounds. Properties that do not travel in `direction` are left out.
 pub fn sample(schema: &Schema, definitions: &Definitions, direction: Direction) -> Value {
     let mut sampler = Sampler { definitions, direction, open: Vec::new(), depth: 0, left: MOST_VALUES };
-    sampler.value(&schema.json, &schema.uses).unwrap_or(Value::Null)
+    sampler.value(&[(&schema.json, &schema.uses)]).unwrap_or(Value::Null)
 }
 
 struct Sampler<'a> {
@@ -28,19 +28,24 @@ struct Sampler<'a> {
 
 impl<'a> Sampler<'a> {
     /// `None` = cut: the schema contains itself here, or there is too much of it.
-    fn value(&mut self, json: &'a Value, uses: &'a [DefinitionId]) -> Option<Value> {
+    fn value(&mut self, schemas: &[Located<'a>]) -> Option<Value> {
+        if schemas.iter().any(|(json, _)| **json == Value::Bool(false)) {
+            return None;
+        }
+        let view = View::of_all(schemas, self.definitions);
+        if view.parts.is_empty() {
+            return Some(json!({}));
+        }
+        // scalars cost nothing and end every recursion
+        if !matches!(view.kind(), Some("object" | "array") | None) {
+            return given(&view).or_else(|| self.made(&view));
+        }
         if self.left == 0 || self.depth >= DEEPEST {
             return None;
         }
         self.left -= 1;
-        match json {
-            Value::Bool(true) => return Some(json!({})),
-            Value::Object(_) => {}
-            _ => return None,
-        }
-        let view = View::of(json, uses, self.definitions);
         let opened = self.open.len();
-        let mut direct = names_a_definition(json);
+        let mut direct = schemas.iter().any(|(json, _)| names_a_definition(json));
         for part in &view.parts {
             let Some(id) = part.definition else { continue };
             let direct = std::mem::take(&mut direct);
@@ -81,14 +86,16 @@ impl<'a> Sampler<'a> {
             Direction::Input => "readOnly",
             Direction::Output => "writeOnly",
         };
-        for (name, schema, part) in view.properties() {
-            let inner = View::of(schema, part.uses, self.definitions);
-            if inner.keyword(hidden) == Some(&Value::Bool(true)) || *schema == Value::Bool(false) {
+        for (name, schemas) in view.properties() {
+            let inner = View::of_all(&schemas, self.definitions);
+            if inner.keyword(hidden) == Some(&Value::Bool(true)) {
                 continue;
             }
-            match self.value(schema, part.uses) {
+            match self.value(&schemas) {
                 Some(value) => drop(members.insert(name.to_owned(), value)),
-                None if view.requires(name) => drop(members.insert(name.to_owned(), stub(&inner))),
+                None if view.required().any(|required| required == name) => {
+                    members.insert(name.to_owned(), stub(&inner));
+                }
                 None => {}
             }
         }
@@ -100,7 +107,7 @@ impl<'a> Sampler<'a> {
                 if members.len() >= wanted {
                     break;
                 }
-                let Some(value) = self.value(schema, part.uses) else { break };
+                let Some(value) = self.value(&[(schema, part.uses)]) else { break };
                 members.insert(if number == 1 { "key".to_owned() } else { format!("key{number}") }, value);
             }
         }
@@ -115,12 +122,12 @@ impl<'a> Sampler<'a> {
         let prefix: Option<(&'a Vec<Value>, Part<'a>)> =
             view.parts.iter().find_map(|part| Some((part.json.get("prefixItems")?.as_array()?, *part)));
         for (schema, part) in prefix.iter().flat_map(|(list, part)| list.iter().map(move |schema| (schema, *part))) {
-            items.extend(self.value(schema, part.uses));
+            items.extend(self.value(&[(schema, part.uses)]));
         }
         let unique = view.keyword("uniqueItems") == Some(&Value::Bool(true));
         if let Some((schema, part)) = view.items() {
             while items.len() < wanted {
-                let Some(mut value) = self.value(schema, part.uses) else { break };
+                let Some(mut value) = self.value(&[(schema, part.uses)]) else { break };
                 if unique && items.contains(&value) {
                     value = another(&View::of(schema, part.uses, self.definitions), value, items.len());
                 }
@@ -146,7 +153,6 @@ fn stub(view: &View<'_>) -> Value {
     match view.kind() {
         _ if nullable => Value::Null,
         Some("array") => json!([]),
-        Some("string") => json!("string"),
         _ => json!({}),
     }
 }
@@ -167,16 +173,23 @@ fn given(view: &View<'_>) -> Option<Value> {
     if let Some(value) = view.keyword("const") {
         return Some(value.clone());
     }
-    let allowed = view.keyword("enum").and_then(Value::as_array);
-    let legal = |value: &&Value| allowed.is_none_or(|allowed| allowed.contains(value));
+    let allowed: Vec<&Vec<Value>> = view.parts.iter().filter_map(|part| part.json.get("enum")?.as_array()).collect();
+    let legal = |value: &&Value| allowed.iter().all(|allowed| allowed.contains(value)) && complete(view, value);
     let listed = view.parts.iter().filter_map(|part| part.json.get("examples")?.as_array()).flatten();
     let single = view.parts.iter().filter_map(|part| part.json.get("example"));
     let default = view.parts.iter().filter_map(|part| part.json.get("default"));
     let chosen = listed.chain(single).chain(default).filter(fits).find(legal);
     // null in an enum says only that the value may be absent
-    let first =
-        || allowed.and_then(|allowed| allowed.iter().find(|value| !value.is_null()).or_else(|| allowed.first()));
+    let first = || {
+        let list = allowed.first()?;
+        list.iter().filter(|value| !value.is_null()).find(legal).or_else(|| list.first())
+    };
     chosen.or_else(first).cloned()
+}
+
+/// True unless a required property is missing: authors give `{}` as default of anything.
+fn complete(view: &View<'_>, value: &Value) -> bool {
+    value.as_object().is_none_or(|members| view.required().all(|name| members.contains_key(name)))
 }
 
 fn bound(view: &View<'_>, keyword: &str) -> Option<usize> {

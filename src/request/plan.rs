@@ -3,9 +3,8 @@
 use super::view::{View, bundle};
 use super::{BodyKind, BodyPlan, BodyVariant, ParameterPlan, PartPlan, header, media};
 use crate::openapi::{MediaType, Parameter, ParameterEncoding, ParameterIn, RequestBody};
-use crate::schema::{DefinitionId, Definitions};
+use crate::schema::Definitions;
 use indexmap::IndexMap;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// A parameter, ready to be encoded.
@@ -64,8 +63,8 @@ fn variant(declared: &MediaType, definitions: &Definitions) -> Result<(u8, BodyV
     let kind = kind(declared, &view);
     let mut parts = IndexMap::new();
     if matches!(kind, BodyKind::Form | BodyKind::Multipart | BodyKind::Json) {
-        for (name, property, part) in view.properties() {
-            parts.insert(name.to_owned(), part_plan(property, part.uses, definitions));
+        for (name, schemas) in view.properties() {
+            parts.insert(name.to_owned(), part_plan(&View::of_all(&schemas, definitions), definitions));
         }
     }
     if matches!(kind, BodyKind::Form | BodyKind::Multipart) {
@@ -138,8 +137,7 @@ fn is_binary(view: &View<'_>) -> bool {
 }
 
 /// What a form or multipart property is by its schema (OpenAPI 3.1, default `contentType`).
-fn part_plan(schema: &Value, uses: &[DefinitionId], definitions: &Definitions) -> PartPlan {
-    let view = View::of(schema, uses, definitions);
+fn part_plan(view: &View<'_>, definitions: &Definitions) -> PartPlan {
     if view.kind() == Some("array") {
         let item = match view.items() {
             Some((items, part)) => item_plan(&View::of(items, part.uses, definitions)),
@@ -147,7 +145,7 @@ fn part_plan(schema: &Value, uses: &[DefinitionId], definitions: &Definitions) -
         };
         return PartPlan { repeated: true, ..item };
     }
-    item_plan(&view)
+    item_plan(view)
 }
 
 fn item_plan(view: &View<'_>) -> PartPlan {

@@ -2,6 +2,7 @@
 //! to a value, for encoding and for samples.
 
 use crate::schema::{DefinitionId, Definitions};
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// What of a schema applies at one place.
@@ -9,6 +10,9 @@ pub(crate) struct View<'a> {
     /// The object schemas that apply, outermost first.
     pub(crate) parts: Vec<Part<'a>>,
 }
+
+/// A schema with the definitions its references mean.
+pub(crate) type Located<'a> = (&'a Value, &'a [DefinitionId]);
 
 /// One object schema with the definitions its references mean.
 #[derive(Clone, Copy)]
@@ -25,8 +29,15 @@ const MOST_PARTS: usize = 64;
 impl<'a> View<'a> {
     /// Looks at `json`, whose references are to the definitions in `uses`.
     pub(crate) fn of(json: &'a Value, uses: &'a [DefinitionId], definitions: &'a Definitions) -> Self {
+        Self::of_all(&[(json, uses)], definitions)
+    }
+
+    /// Looks at schemas that all apply to the same value.
+    pub(crate) fn of_all(schemas: &[Located<'a>], definitions: &'a Definitions) -> Self {
         let mut view = View { parts: Vec::new() };
-        view.add(json, uses, None, definitions);
+        for (json, uses) in schemas {
+            view.add(json, uses, None, definitions);
+        }
         view
     }
 
@@ -90,15 +101,12 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Every property once, in order, with the part that declares it.
-    pub(crate) fn properties(&self) -> Vec<(&'a str, &'a Value, Part<'a>)> {
-        let mut found: Vec<(&'a str, &'a Value, Part<'a>)> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
+    /// Every property, in order, with each schema that the parts declare for it.
+    pub(crate) fn properties(&self) -> IndexMap<&'a str, Vec<Located<'a>>> {
+        let mut found: IndexMap<&'a str, Vec<Located<'a>>> = IndexMap::new();
         for part in &self.parts {
             for (name, schema) in part.json.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                if seen.insert(name.as_str()) {
-                    found.push((name, schema, *part));
-                }
+                found.entry(name.as_str()).or_default().push((schema, part.uses));
             }
         }
         found
@@ -109,13 +117,10 @@ impl<'a> View<'a> {
         self.parts.iter().find_map(|part| Some((part.json.get("items")?, *part)))
     }
 
-    /// True if a property is required.
-    pub(crate) fn requires(&self, name: &str) -> bool {
-        let listed = |part: &Part<'_>| {
-            let required = part.json.get("required").and_then(Value::as_array);
-            required.is_some_and(|names| names.iter().any(|required| required.as_str() == Some(name)))
-        };
-        self.parts.iter().any(listed)
+    /// The required properties.
+    pub(crate) fn required(&self) -> impl Iterator<Item = &'a str> {
+        let lists = self.parts.iter().filter_map(|part| part.json.get("required")?.as_array());
+        lists.flatten().filter_map(Value::as_str)
     }
 }
 
