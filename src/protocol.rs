@@ -1,1 +1,371 @@
 //! MCP: JSON-RPC 2.0 messages in five revisions, over any transport.
+//!
+//! A [`Server`] answers one decoded message at a time and knows no sockets. Two eras share it:
+//! *modern* requests (2026-07-28) describe themselves in `params._meta` and touch no state; *legacy*
+//! ones (2024-11-05 to 2025-11-25) live in a session that an `initialize` handshake opened. The
+//! presence of the version claim in `_meta` decides, message by message.
+//!
+//! Whatever is sent is shaped by one table of what each revision knows (`protocol/version`).
+
+mod calls;
+mod convert;
+mod cursor;
+mod elicit;
+mod error;
+mod events;
+pub(crate) mod jsonrpc;
+mod legacy;
+pub(crate) mod mirror;
+mod modern;
+mod queue;
+mod subscribe;
+mod text;
+mod version;
+mod wire;
+
+pub(crate) use error::{INVALID_REQUEST, RpcError, TOO_MANY_REQUESTS};
+pub use events::Level;
+pub(crate) use legacy::{Admission, Session};
+pub(crate) use modern::header_without_claim;
+pub(crate) use queue::Queue;
+pub(crate) use subscribe::{EVERYTHING, for_legacy};
+pub use version::Version;
+
+use crate::access::Caller;
+use crate::catalog::Catalog;
+use crate::service::{Handler, Visible};
+use arc_swap::ArcSwap;
+use convert::View;
+use cursor::Kind;
+use error::INVALID_PARAMS;
+use jsonrpc::{Id, Request};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use version::Structured;
+use wire::WireOptions;
+
+/// How the server presents itself and what it allows, whatever the transport.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `serverInfo.name`.
+    pub name: String,
+    /// `serverInfo.version`.
+    pub version: String,
+    /// `serverInfo.title`.
+    pub title: Option<String>,
+    /// `serverInfo.description`.
+    pub description: Option<String>,
+    /// `serverInfo.websiteUrl`.
+    pub website_url: Option<String>,
+    /// `serverInfo.icons`.
+    pub icons: Vec<Value>,
+    /// `instructions` for the model.
+    pub instructions: Option<String>,
+    /// Items on one page of a list; `None` = all.
+    pub page_size: Option<usize>,
+    /// `ttlMs` of lists and `server/discover`, in milliseconds.
+    pub ttl_ms: u64,
+    /// True if every `cacheScope` is `private`, also of lists that are the same for everybody.
+    pub private_lists: bool,
+    /// Announce changes (`listChanged`, `resources.subscribe`).
+    pub list_changed: bool,
+    /// Signs cursors; the same on all replicas. Empty = random.
+    pub state_key: Vec<u8>,
+    /// Deepest nesting of a message.
+    pub max_depth: usize,
+    /// Most requests in flight per connection or session.
+    pub max_in_flight: usize,
+    /// Most rounds of asking the client during one legacy call.
+    pub max_rounds: usize,
+    /// Longest wait for a client's answer to a request of ours.
+    pub ask_timeout: Duration,
+    /// Least severe log line for legacy peers that did not set a level.
+    pub log_level: Level,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            name: env!("CARGO_PKG_NAME").to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            title: None,
+            description: None,
+            website_url: None,
+            icons: Vec::new(),
+            instructions: None,
+            page_size: None,
+            ttl_ms: 0,
+            private_lists: false,
+            list_changed: true,
+            state_key: Vec::new(),
+            max_depth: 100,
+            max_in_flight: 128,
+            max_rounds: 16,
+            ask_timeout: Duration::from_secs(600),
+            log_level: Level::Info,
+        }
+    }
+}
+
+/// What the transport knows about one message.
+pub(crate) struct Scope<'a> {
+    pub(crate) caller: Arc<Caller>,
+    /// Fires when this request is cancelled.
+    pub(crate) cancel: CancellationToken,
+    /// Fires when the server ends.
+    pub(crate) closing: &'a CancellationToken,
+    /// Where messages in front of the response go; `None` = the client can't take any.
+    pub(crate) queue: Option<&'a Arc<Queue>>,
+    /// HTTP only.
+    pub(crate) headers: Option<&'a http::HeaderMap>,
+    /// True on stdio.
+    pub(crate) local: bool,
+}
+
+/// A response.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    /// One JSON text without newlines.
+    pub(crate) body: Vec<u8>,
+    /// HTTP status while nothing has been sent.
+    pub(crate) status: u16,
+    /// Scopes the caller lacks (with status 403).
+    pub(crate) scopes: Vec<String>,
+}
+
+impl Reply {
+    pub(crate) fn error(id: &str, error: &RpcError) -> Self {
+        Reply { body: error.write(Some(id)), status: error.status, scopes: error.scopes.clone() }
+    }
+
+    /// `write` appends the result.
+    pub(crate) fn result(id: &str, write: impl FnOnce(&mut Vec<u8>)) -> Self {
+        let mut body = Vec::with_capacity(512);
+        body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+        body.extend_from_slice(id.as_bytes());
+        body.extend_from_slice(b",\"result\":");
+        write(&mut body);
+        body.push(b'}');
+        Reply { body, status: 200, scopes: Vec::new() }
+    }
+}
+
+/// Answers MCP messages out of a [`Handler`].
+pub struct Server {
+    handler: Arc<dyn Handler>,
+    settings: Settings,
+    view: ArcSwap<View>,
+    state_key: Vec<u8>,
+    /// `serverInfo` of modern results, as JSON text and as a member of `_meta`.
+    info_text: String,
+    info_member: String,
+    seed: u64,
+    counter: AtomicU64,
+}
+
+impl Server {
+    /// Fails only if the system has no randomness to give.
+    pub fn new(handler: Arc<dyn Handler>, settings: Settings) -> std::io::Result<Self> {
+        let mut random = [0u8; 40];
+        getrandom::fill(&mut random).map_err(|error| std::io::Error::other(error.to_string()))?;
+        let (key, seed) = random.split_at(32);
+        let state_key = if settings.state_key.is_empty() { key.to_vec() } else { settings.state_key.clone() };
+        let seed = seed.first_chunk::<8>().copied().map_or(0, u64::from_le_bytes);
+        let view = ArcSwap::from_pointee(View::new(handler.catalog()));
+        let mut server = Server {
+            handler,
+            settings,
+            view,
+            state_key,
+            info_text: String::new(),
+            info_member: String::new(),
+            seed,
+            counter: AtomicU64::new(0),
+        };
+        server.info_text = server.info(Version::V2026_07_28).to_string();
+        server.info_member = format!(r#""io.modelcontextprotocol/serverInfo":{}"#, server.info_text);
+        Ok(server)
+    }
+
+    /// What the server was made with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Fires on reload and on updates of watched resources.
+    pub(crate) fn changes(&self) -> tokio::sync::broadcast::Receiver<crate::service::Change> {
+        self.handler.changes()
+    }
+
+    /// Decodes a message within the configured depth.
+    pub(crate) fn decode<'a>(&self, bytes: &'a [u8]) -> Result<jsonrpc::Incoming<'a>, jsonrpc::Rejected> {
+        jsonrpc::decode(bytes, self.settings.max_depth)
+    }
+
+    /// Answers a request that claims a revision in `_meta`.
+    pub(crate) async fn serve_modern(&self, request: &Request<'_>, scope: &Scope<'_>) -> Reply {
+        modern::serve(self, request, scope).await
+    }
+
+    /// Answers a request that claims none, in its session.
+    pub(crate) async fn serve_legacy(&self, session: &Session, request: &Request<'_>, scope: &Scope<'_>) -> Reply {
+        legacy::serve(self, session, request, scope).await
+    }
+
+    fn view(&self) -> Arc<View> {
+        let catalog = self.handler.catalog();
+        let current = self.view.load();
+        if Arc::ptr_eq(&current.catalog, &catalog) {
+            return Arc::clone(&current);
+        }
+        let fresh = Arc::new(View::new(catalog));
+        self.view.store(Arc::clone(&fresh));
+        fresh
+    }
+
+    /// `Implementation` as the revision knows it.
+    fn info(&self, version: Version) -> Value {
+        let (settings, knows) = (&self.settings, version.knows());
+        let mut info = json!({"name": settings.name, "version": settings.version});
+        if let Some(info) = info.as_object_mut() {
+            let mut put = |key: &str, known: bool, value: &Option<String>| {
+                if let (true, Some(value)) = (known, value) {
+                    info.insert(key.to_owned(), value.as_str().into());
+                }
+            };
+            put("title", knows.title, &settings.title);
+            put("description", knows.icons, &settings.description);
+            put("websiteUrl", knows.icons, &settings.website_url);
+            if knows.icons && !settings.icons.is_empty() {
+                info.insert("icons".to_owned(), settings.icons.clone().into());
+            }
+        }
+        info
+    }
+
+    /// Members of `_meta` on every result of this revision.
+    fn result_meta(&self, version: Version) -> Option<&str> {
+        version.is_modern().then_some(self.info_member.as_str())
+    }
+
+    /// How content of this revision is written.
+    fn wire_options(&self, version: Version, wrap_objects: bool) -> WireOptions<'_> {
+        let knows = version.knows();
+        WireOptions {
+            structured: knows.structured != Structured::Unknown,
+            wrap_structured: knows.structured == Structured::Object,
+            wrap_objects,
+            audio: knows.audio,
+            links: knows.links,
+            result_type: knows.modern,
+            server_info: knows.modern.then_some(self.info_text.as_str()),
+        }
+    }
+
+    fn capabilities(&self, version: Version) -> Value {
+        let catalog = self.handler.catalog();
+        let changed = self.settings.list_changed;
+        let mut capabilities = json!({"logging": {}, "tools": {"listChanged": changed}});
+        if let Some(object) = capabilities.as_object_mut() {
+            if !catalog.resources.is_empty() {
+                object.insert("resources".to_owned(), json!({"subscribe": changed, "listChanged": changed}));
+            }
+            if !catalog.prompts.is_empty() {
+                object.insert("prompts".to_owned(), json!({"listChanged": changed}));
+            }
+            if version.knows().completions && completes(&catalog) {
+                object.insert("completions".to_owned(), json!({}));
+            }
+        }
+        capabilities
+    }
+
+    /// True if the revision has the method and the capability behind it is declared.
+    fn offers(&self, method: &str, version: Version) -> bool {
+        let modern = version.is_modern();
+        match method {
+            "tools/call" | "tools/list" => true,
+            "server/discover" => modern,
+            "initialize" | "ping" | "logging/setLevel" => !modern,
+            "resources/list" | "resources/read" | "resources/templates/list" => {
+                !self.handler.catalog().resources.is_empty()
+            }
+            "resources/subscribe" | "resources/unsubscribe" => {
+                !modern && self.settings.list_changed && !self.handler.catalog().resources.is_empty()
+            }
+            "prompts/list" | "prompts/get" => !self.handler.catalog().prompts.is_empty(),
+            "completion/complete" => completes(&self.handler.catalog()),
+            "subscriptions/listen" => modern && self.settings.list_changed,
+            _ => false,
+        }
+    }
+
+    fn may_see(&self, tool: &str, caller: &Caller) -> bool {
+        match self.handler.visible(caller) {
+            Visible::All => true,
+            Visible::Only { tools, .. } => {
+                self.handler.catalog().tools.get_index_of(tool).is_some_and(|index| tools.binary_search(&index).is_ok())
+            }
+        }
+    }
+
+    /// One page of a list.
+    fn list(
+        &self,
+        kind: Kind,
+        version: Version,
+        id: &Id<'_>,
+        cursor: Option<&RawValue>,
+        caller: &Caller,
+    ) -> Result<Reply, RpcError> {
+        let view = self.view();
+        let visible = self.handler.visible(caller);
+        let place = |start| view.cursor(kind, version, &visible, start);
+        let invalid = || RpcError::new(INVALID_PARAMS, "Invalid cursor");
+        let start = match cursor.filter(|raw| raw.get() != "null") {
+            None => 0,
+            Some(raw) => {
+                jsonrpc::string(raw).and_then(|text| place(0).open(&text, &self.state_key)).ok_or_else(invalid)?
+            }
+        };
+        let part = view.page(kind, version, &visible, start, self.settings.page_size).ok_or_else(invalid)?;
+        let next = part.next.and_then(|next| place(next).seal(&self.state_key));
+        Ok(Reply::result(id.as_json(), |out| {
+            out.reserve(part.items.len() + 256);
+            out.extend_from_slice(if version.is_modern() { b"{\"resultType\":\"complete\",\"" } else { b"{\"" });
+            out.extend_from_slice(kind.member().as_bytes());
+            out.extend_from_slice(b"\":");
+            out.extend_from_slice(&part.items);
+            if let Some(next) = next {
+                out.extend_from_slice(format!(r#","nextCursor":"{next}""#).as_bytes());
+            }
+            if version.is_modern() {
+                let public = matches!(visible, Visible::All) && !self.settings.private_lists;
+                let scope = if public { "public" } else { "private" };
+                let ttl = self.settings.ttl_ms;
+                out.extend_from_slice(format!(r#","ttlMs":{ttl},"cacheScope":"{scope}""#).as_bytes());
+            }
+            text::put_meta(out, self.result_meta(version), None);
+            out.push(b'}');
+        }))
+    }
+
+    /// Unique per process, and not to be guessed from another.
+    fn next_request_id(&self) -> Arc<str> {
+        // SplitMix64 over a random start: a bijection, so no two are equal.
+        let count = self.counter.fetch_add(1, Ordering::Relaxed);
+        let mut z = self.seed.wrapping_add(count.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Arc::from(format!("{:016x}", z ^ (z >> 31)))
+    }
+}
+
+/// True if something in the catalog can be completed.
+fn completes(catalog: &Catalog) -> bool {
+    !catalog.prompts.is_empty() || catalog.resources.iter().any(|resource| resource.is_template)
+}

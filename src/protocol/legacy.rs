@@ -1,0 +1,179 @@
+//! Revisions 2024-11-05 to 2025-11-25: a handshake, then requests in a session.
+
+mod ask;
+mod session;
+pub(crate) use session::{Admission, Session};
+
+use super::calls::{self, Call, Done, Features};
+use super::cursor::Kind;
+use super::error::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError, missing_capability};
+use super::events::Level;
+use super::jsonrpc::{Request, string};
+use super::modern::undescribed;
+use super::version::Version;
+use super::{Reply, Scope, Server, text};
+use crate::content::{Block, Content, Text};
+use crate::service::{Failure, Outcome, Round};
+use serde_json::{Value, json};
+
+/// Answers one request that claims no revision in `_meta`.
+pub(crate) async fn serve(server: &Server, session: &Session, request: &Request<'_>, scope: &Scope<'_>) -> Reply {
+    let id = request.id.as_json();
+    match dispatch(server, session, request, scope).await {
+        Ok(reply) => reply,
+        Err(error) => Reply::error(id, &error),
+    }
+}
+
+fn empty(request: &Request<'_>) -> Reply {
+    Reply::result(request.id.as_json(), |out| out.extend_from_slice(b"{}"))
+}
+
+async fn dispatch(
+    server: &Server,
+    session: &Session,
+    request: &Request<'_>,
+    scope: &Scope<'_>,
+) -> Result<Reply, RpcError> {
+    let method = request.method.as_ref();
+    if method == "initialize" {
+        return initialize(server, session, request);
+    }
+    if method == "ping" {
+        return Ok(empty(request));
+    }
+    let Some(version) = session.version() else {
+        return Err(match method {
+            "server/discover" => undescribed(request),
+            _ => RpcError::new(
+                INVALID_REQUEST,
+                "Not initialized: send `initialize`, or `_meta` with a protocol version (2026-07-28)",
+            ),
+        });
+    };
+    session.ready();
+    let list = |kind| server.list(kind, version, &request.id, request.params.cursor, &scope.caller);
+    if !server.offers(method, version) {
+        return Err(match method {
+            "server/discover" => undescribed(request).status(200),
+            _ => RpcError::unknown_method(method, Some(version)),
+        });
+    }
+    match method {
+        "tools/list" => list(Kind::Tools),
+        "resources/list" => list(Kind::Resources),
+        "resources/templates/list" => list(Kind::Templates),
+        "prompts/list" => list(Kind::Prompts),
+        "logging/setLevel" => {
+            let level = request.params.level.and_then(string).and_then(|text| Level::parse(&text));
+            session.set_level(level.ok_or_else(|| RpcError::new(INVALID_PARAMS, "Unknown log level"))?);
+            Ok(empty(request))
+        }
+        "resources/subscribe" | "resources/unsubscribe" => subscribe(server, session, request, version),
+        _ if calls::reaches_service(method) => call(server, session, request, scope, version).await,
+        _ => Err(RpcError::unknown_method(method, Some(version))),
+    }
+}
+
+/// The same revision if we speak it, else our newest with a handshake; never an error for a version.
+fn initialize(server: &Server, session: &Session, request: &Request<'_>) -> Result<Reply, RpcError> {
+    let wanted = request
+        .params
+        .protocol_version
+        .and_then(string)
+        .ok_or_else(|| RpcError::new(INVALID_PARAMS, "`params.protocolVersion` must be a string"))?;
+    let version = Version::parse(&wanted).filter(|version| !version.is_modern()).unwrap_or(Version::NEWEST_LEGACY);
+    let capabilities: Value =
+        request.params.capabilities.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_else(|| json!({}));
+    if !capabilities.is_object() {
+        return Err(RpcError::new(INVALID_PARAMS, "`params.capabilities` must be an object"));
+    }
+    if !session.open(version, Features::read(&capabilities)) {
+        return Err(RpcError::new(INVALID_REQUEST, "Already initialized"));
+    }
+    let mut result = json!({
+        "protocolVersion": version.as_str(),
+        "capabilities": server.capabilities(version),
+        "serverInfo": server.info(version),
+    });
+    if let (Some(text), Some(result)) = (&server.settings.instructions, result.as_object_mut()) {
+        result.insert("instructions".to_owned(), text.as_str().into());
+    }
+    Ok(Reply::result(request.id.as_json(), |out| text::put(out, &result)))
+}
+
+fn subscribe(server: &Server, session: &Session, request: &Request<'_>, version: Version) -> Result<Reply, RpcError> {
+    let uri = request
+        .params
+        .uri
+        .and_then(string)
+        .ok_or_else(|| RpcError::new(INVALID_PARAMS, "`params.uri` must be a string"))?;
+    if request.method == "resources/unsubscribe" {
+        session.unsubscribe(&uri);
+        return Ok(empty(request));
+    }
+    let known = |resource: &std::sync::Arc<crate::catalog::Resource>| resource.is_template || resource.uri == uri;
+    if !server.handler.catalog().resources.iter().any(known) {
+        return Err(RpcError::from_failure(Failure::UnknownResource(uri.into_owned()), version));
+    }
+    if !session.subscribe(&uri) {
+        return Err(RpcError::new(INVALID_PARAMS, "Too many subscriptions"));
+    }
+    Ok(empty(request))
+}
+
+/// A failed call in words, for peers whose revision has no error code for it.
+fn refusal(text: String) -> Done {
+    Done::Tool(Content { blocks: vec![Block::Text(Text::Plain(text))], is_error: true, ..Content::default() })
+}
+
+async fn call(
+    server: &Server,
+    session: &Session,
+    request: &Request<'_>,
+    scope: &Scope<'_>,
+    version: Version,
+) -> Result<Reply, RpcError> {
+    let call = calls::read(&request.method, &request.params)?;
+    let meta = request.params.meta.as_ref();
+    let token = calls::progress_token(meta)?;
+    let level = session.level().unwrap_or(server.settings.log_level);
+    let events = calls::listener(scope.queue, token, Some(level), version);
+    let features = session.features();
+    let context = calls::context(server, scope, meta, features, events.clone().map(|events| events as _));
+    let mut round = Round::default();
+    let mut outcome = Err(RpcError::new(INTERNAL_ERROR, "Too many rounds of questions"));
+    for _ in 0..server.settings.max_rounds.max(1) {
+        match calls::run(server, &call, &context, round).await {
+            Ok(Outcome::Complete(done)) => {
+                outcome = Ok(done);
+                break;
+            }
+            Ok(Outcome::InputRequired { requests, state }) => {
+                match ask::all(server, session, scope, version, &requests).await {
+                    Ok(answers) => round = Round { answers, state },
+                    Err(text) => {
+                        outcome = match call {
+                            Call::Tool { .. } => Ok(refusal(text)),
+                            _ => Err(RpcError::new(INVALID_REQUEST, text)),
+                        };
+                        break;
+                    }
+                }
+            }
+            Err(Failure::MissingCapability(needed)) if matches!(call, Call::Tool { .. }) => {
+                outcome = Ok(refusal(missing_capability(&needed)));
+                break;
+            }
+            Err(failure) => {
+                outcome = Err(RpcError::from_failure(failure, version));
+                break;
+            }
+        }
+    }
+    if let Some(events) = events {
+        events.close();
+    }
+    let done = outcome?;
+    Ok(Reply::result(request.id.as_json(), |out| calls::write(server, out, &call, &done, version)))
+}

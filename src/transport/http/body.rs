@@ -1,0 +1,63 @@
+//! Response bodies: one buffer without a box, or a stream.
+
+use bytes::Bytes;
+use futures_util::Stream;
+use http_body::{Frame, SizeHint};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// A response body.
+pub(crate) enum Body {
+    /// All of it.
+    Full(Option<Bytes>),
+    /// An event stream.
+    Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
+    /// From the router.
+    Axum(axum::body::Body),
+}
+
+impl Body {
+    pub(super) fn full(text: Vec<u8>) -> Self {
+        Body::Full(Some(text.into()))
+    }
+
+    pub(super) fn empty() -> Self {
+        Body::Full(None)
+    }
+
+    pub(super) fn into_axum(self) -> axum::body::Body {
+        match self {
+            Body::Axum(body) => body,
+            other => axum::body::Body::new(other),
+        }
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        match self.get_mut() {
+            Body::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Body::Stream(stream) => stream.as_mut().poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes)))),
+            Body::Axum(body) => Pin::new(body).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Body::Full(bytes) => bytes.is_none(),
+            Body::Stream(_) => false,
+            Body::Axum(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Body::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Body::Stream(_) => SizeHint::default(),
+            Body::Axum(body) => body.size_hint(),
+        }
+    }
+}
