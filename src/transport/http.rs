@@ -61,7 +61,8 @@ pub async fn serve_http(
     let guard = Guard::new(&settings, listener.local_addr()?.ip().is_loopback());
     let sessions = Arc::new(Sessions::new(&settings));
     let extra = settings.extra.clone();
-    let http = Arc::new(Http { server, settings, guard, sessions, sse: sse::Streams::default(), closing: shutdown.clone() });
+    let http =
+        Arc::new(Http { server, settings, guard, sessions, sse: sse::Streams::default(), closing: shutdown.clone() });
     let router = routes(&http).merge(extra);
     let connections = Arc::new(Semaphore::new(http.settings.max_connections.max(1)));
     let tasks = TaskTracker::new();
@@ -109,7 +110,8 @@ fn check_paths(settings: &Settings) -> io::Result<()> {
     for (index, path) in paths.iter().enumerate() {
         let routable = path.starts_with('/') && !path.contains(['{', '}', '*', ':', '?', '#', ' ']);
         if !routable || paths.iter().take(index).any(|earlier| earlier == path) {
-            let text = format!("`{path}` can't be a path of its own: it must start with `/` and differ from the others");
+            let text =
+                format!("`{path}` can't be a path of its own: it must start with `/` and differ from the others");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
     }

@@ -5,11 +5,11 @@
 //! Also the resource server's half of OAuth 2.1: metadata (RFC 9728) and challenges (RFC 6750 §3).
 
 pub mod certificate;
+pub mod door;
 pub mod jwks;
 pub mod jwt;
 
 use crate::access::Caller;
-use crate::secret::Secret;
 use arc_swap::ArcSwap;
 use certificate::ClientCertificate;
 use http::header::AUTHORIZATION;
@@ -93,11 +93,12 @@ pub struct Authenticator {
     anonymous: bool,
     resource: Option<(Resource, Url)>,
     wanted: ArcSwap<Vec<HeaderName>>,
+    nobody: Arc<Caller>,
 }
 
 struct Key {
     hash: [u8; 32],
-    caller: Caller,
+    caller: Arc<Caller>,
 }
 
 impl Authenticator {
@@ -123,7 +124,7 @@ impl Authenticator {
                 scopes: key.scopes.clone(),
                 ..Caller::default()
             };
-            keys.push(Key { hash, caller });
+            keys.push(Key { hash, caller: Arc::new(caller) });
         }
         let mut issuers = Vec::with_capacity(settings.jwt.len());
         for issuer in settings.jwt {
@@ -161,6 +162,7 @@ impl Authenticator {
             anonymous: settings.anonymous,
             resource,
             wanted: ArcSwap::default(),
+            nobody: Arc::default(),
         })
     }
 
@@ -173,6 +175,7 @@ impl Authenticator {
             anonymous: true,
             resource: None,
             wanted: ArcSwap::default(),
+            nobody: Arc::default(),
         }
     }
 
@@ -195,11 +198,11 @@ impl Authenticator {
         &self,
         headers: &HeaderMap,
         certificate: Option<&ClientCertificate>,
-    ) -> Result<Caller, Denied> {
+    ) -> Result<Arc<Caller>, Denied> {
         let mut caller = self.recognise(headers, certificate).await?;
         let wanted = self.wanted.load();
         if !wanted.is_empty() {
-            caller.headers = wanted
+            Arc::make_mut(&mut caller).headers = wanted
                 .iter()
                 .filter_map(|name| {
                     let mut values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
@@ -212,7 +215,11 @@ impl Authenticator {
         Ok(caller)
     }
 
-    async fn recognise(&self, headers: &HeaderMap, certificate: Option<&ClientCertificate>) -> Result<Caller, Denied> {
+    async fn recognise(
+        &self,
+        headers: &HeaderMap,
+        certificate: Option<&ClientCertificate>,
+    ) -> Result<Arc<Caller>, Denied> {
         if !self.keys.is_empty() || !self.issuers.is_empty() {
             if let Some(token) = self.bearer(headers)? {
                 return self.by_token(token).await;
@@ -224,14 +231,14 @@ impl Authenticator {
             }
         }
         if let (Some(rules), Some(certificate)) = (&self.certificates, certificate) {
-            return certificate_caller(rules, certificate).ok_or(Denied {
+            return certificate_caller(rules, certificate).map(Arc::new).ok_or(Denied {
                 status: StatusCode::FORBIDDEN,
                 www_authenticate: None,
                 reason: "certificate_without_tenant",
             });
         }
         if self.anonymous {
-            return Ok(Caller::default());
+            return Ok(self.nobody.clone());
         }
         let www_authenticate = Some(self.challenge(None, self.resource_scopes()));
         Err(Denied { status: StatusCode::UNAUTHORIZED, www_authenticate, reason: "no_credential" })
@@ -264,14 +271,14 @@ impl Authenticator {
         }
     }
 
-    async fn by_token(&self, token: &str) -> Result<Caller, Denied> {
+    async fn by_token(&self, token: &str) -> Result<Arc<Caller>, Denied> {
         if let Some(caller) = self.by_key(token) {
             return Ok(caller);
         }
         let mut why = "unknown_key";
         for issuer in &self.issuers {
             match issuer.verify(token).await {
-                Ok(caller) => return Ok(Caller { token: Some(Secret::new(token)), ..caller }),
+                Ok(caller) => return Ok(caller),
                 // A token that is good but for its tenant is known: 403 does not ask for another token.
                 Err("tenant_missing") => {
                     return Err(Denied {
@@ -294,7 +301,7 @@ impl Authenticator {
     }
 
     /// Compares with every key, in a time that does not depend on which one it is.
-    fn by_key(&self, presented: &str) -> Option<Caller> {
+    fn by_key(&self, presented: &str) -> Option<Arc<Caller>> {
         let hash: [u8; 32] = Sha256::digest(presented.as_bytes()).into();
         let mut found = u32::MAX;
         for (index, key) in (0u32..).zip(&self.keys) {

@@ -1,15 +1,18 @@
 //! TLS of the server: certificate, key and client CA from PEM files, read again on reload; a bad new
 //! set leaves the old one in force.
 
-use super::identity::certificate::ClientCertificate;
+use super::{Boxed, Certificate, Duplex, Handshake};
 use arc_swap::ArcSwap;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig, ServerConnection};
+use rustls::{RootCertStore, ServerConfig};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
 
 /// The files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,9 +67,16 @@ impl ServerTls {
     }
 }
 
-/// The verified certificate of a connection's client.
-pub fn client_certificate(connection: &ServerConnection) -> Option<ClientCertificate> {
-    ClientCertificate::from_der(connection.peer_certificates()?.first()?)
+impl Handshake for ServerTls {
+    fn accept(&self, socket: TcpStream) -> Boxed<'static, io::Result<(Box<dyn Duplex>, Option<Certificate>)>> {
+        let accepting = TlsAcceptor::from(self.config()).accept(socket);
+        Box::pin(async move {
+            let stream = accepting.await?;
+            let (_, connection) = stream.get_ref();
+            let certificate = connection.peer_certificates().and_then(<[_]>::first).map(|one| one.clone().into_owned());
+            Ok((Box::new(stream) as Box<dyn Duplex>, certificate))
+        })
+    }
 }
 
 fn read(files: &TlsFiles) -> Result<ServerConfig, Vec<String>> {

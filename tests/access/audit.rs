@@ -192,3 +192,28 @@ fn events_that_can_t_be_written_block_nobody() {
     }
     assert!(audit.flush(Duration::from_secs(30)));
 }
+
+#[tokio::test]
+async fn every_refusal_at_the_door_is_written_down_and_says_nothing_outside() {
+    use rest_mcp::transport::Authenticator as _;
+    use rest_mcp::transport::identity::door::Door;
+    use rest_mcp::transport::identity::{Authenticator, Settings as Identity};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.log");
+    let audit = std::sync::Arc::new(start(&path, ArgumentsMode::None, u64::MAX, 1));
+    let keys = Identity { api_keys: vec![super::identity::key("ci", "s3cret")], ..Identity::default() };
+    let door = Door::new(std::sync::Arc::new(Authenticator::new(keys).unwrap()), audit.clone());
+    let present = |value: &str| super::identity::headers(&[("authorization", value)]);
+    assert_eq!(door.authenticate(&present("Bearer s3cret"), None).await.unwrap().subject.as_deref(), Some("ci"));
+    let mut outside = Vec::new();
+    for value in ["Bearer wr0ng", "Bearer other", "Basic wr0ng"] {
+        let denied = door.authenticate(&present(value), None).await.unwrap_err();
+        outside.push((denied.status, denied.www_authenticate, denied.body));
+    }
+    outside.dedup();
+    assert_eq!(outside.len(), 1, "{outside:?}");
+    assert!(audit.flush(Duration::from_secs(10)));
+    let reasons: Vec<_> = lines(&path).iter().map(|line| line["reason"].clone()).collect();
+    assert_eq!(reasons, ["unknown_key", "unknown_key", "other_scheme"]);
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("wr0ng"));
+}

@@ -7,6 +7,7 @@ use rest_mcp::transport::identity::certificate::ClientCertificate;
 use rest_mcp::transport::identity::{ApiKey, Authenticator, CertificateRules, Denied, Resource, Settings};
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 pub fn key(name: &str, value: &str) -> ApiKey {
     let digits: String = Sha256::digest(value).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -33,7 +34,7 @@ pub fn resource() -> Resource {
     }
 }
 
-async fn ask(authenticator: &Authenticator, fields: &[(&str, &str)]) -> Result<Caller, Denied> {
+async fn ask(authenticator: &Authenticator, fields: &[(&str, &str)]) -> Result<Arc<Caller>, Denied> {
     authenticator.authenticate(&headers(fields), None).await
 }
 

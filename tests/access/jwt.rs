@@ -10,6 +10,7 @@ use rest_mcp::transport::identity::jwks::{KeyPlace, KeySource, KeyTimes};
 use rest_mcp::transport::identity::jwt::JwtSettings;
 use rest_mcp::transport::identity::{Authenticator, Denied, Settings};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
@@ -101,7 +102,7 @@ fn world(change: impl FnOnce(&mut JwtSettings, &mut Vec<Value>)) -> World {
     World { signer, authenticator: Authenticator::new(settings).unwrap(), _folder: folder }
 }
 
-async fn present(authenticator: &Authenticator, token: &str) -> Result<Caller, Denied> {
+async fn present(authenticator: &Authenticator, token: &str) -> Result<Arc<Caller>, Denied> {
     authenticator.authenticate(&headers(&[("authorization", &format!("Bearer {token}"))]), None).await
 }
 
@@ -112,8 +113,10 @@ async fn a_good_token_makes_a_caller() {
     let caller = present(&world.authenticator, &token).await.unwrap();
     assert_eq!((caller.subject.as_deref(), caller.tenant.as_deref()), (Some("ann"), Some("acme")));
     assert_eq!(caller.scopes, ["read", "write"]);
-    assert_eq!(caller.claims.unwrap()["org"], "acme");
-    assert_eq!(caller.token.unwrap().expose(), token);
+    assert_eq!(caller.claims.as_ref().unwrap()["org"], "acme");
+    assert_eq!(caller.token.as_ref().unwrap().expose(), token);
+    let again = present(&world.authenticator, &token).await.unwrap();
+    assert!(Arc::ptr_eq(&caller, &again), "the second time no signature is checked");
     assert_eq!(present(&world.authenticator, "s3cret").await.unwrap().subject.as_deref(), Some("ci"));
 }
 

@@ -45,13 +45,7 @@ pub(super) async fn post(
         Err(response) => return response,
     };
     let exchange = Exchange::new(http.settings.max_frame.saturating_mul(4));
-    let post = Post {
-        http: Arc::clone(http),
-        parts,
-        caller,
-        exchange: Arc::clone(&exchange),
-        accepts_sse,
-    };
+    let post = Post { http: Arc::clone(http), parts, caller, exchange: Arc::clone(&exchange), accepts_sse };
     let running = Running::new(async move { post.answer(&bytes).await }, &exchange);
     respond(http, running, exchange, accepts_json, accepts_sse).await
 }
@@ -66,8 +60,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 /// The whole body, within the limit and in time.
 async fn read(http: &Http, headers: &HeaderMap, mut body: hyper::body::Incoming) -> Result<Bytes, Response<Body>> {
     let limit = http.settings.max_body;
-    let too_large =
-        || refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than {limit} bytes"));
+    let too_large = || refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than {limit} bytes"));
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     let expected = announced.or_else(|| body.size_hint().exact()).unwrap_or(0);
     if expected > limit as u64 {
@@ -160,7 +153,8 @@ impl Post {
                 }
             }
             Ok(Incoming::One(Message::Answer(answer))) => {
-                if header.and_then(Version::parse).is_some_and(Version::is_modern) || !self.http.settings.sessions.enabled
+                if header.and_then(Version::parse).is_some_and(Version::is_modern)
+                    || !self.http.settings.sessions.enabled
                 {
                     return refused(400, Some(answer.id.as_json()), "Nobody asked for a response");
                 }
@@ -285,7 +279,8 @@ impl Post {
     /// An array of messages, which only revision 2025-03-26 has.
     async fn batch(&self, header: Option<&str>, items: &[&RawValue]) -> Answer {
         let messages: Vec<_> = items.iter().map(|item| jsonrpc::decode_one(item.get())).collect();
-        let claims = messages.iter().any(|message| matches!(message, Ok(Message::Request(one)) if one.claim().is_some()));
+        let claims =
+            messages.iter().any(|message| matches!(message, Ok(Message::Request(one)) if one.claim().is_some()));
         if claims || header.and_then(Version::parse).is_some_and(Version::is_modern) {
             return refused(400, None, "Revision 2026-07-28 has no batches");
         }

@@ -1,7 +1,6 @@
 //! Key sets (RFC 7517) from a URL or a file: fetched by one caller at a time, again when a key id is
 //! unknown (but not too often), kept for a while when the issuer does not answer.
 
-use super::jwt::fits;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use jsonwebtoken::jwk::{Jwk, KeyOperations, PublicKeyUse};
@@ -68,7 +67,8 @@ pub(super) struct Keys {
     asked: Mutex<Option<Instant>>,
 }
 
-struct KeySet {
+/// The keys of one answer.
+pub(super) struct KeySet {
     keys: Vec<Key>,
     since: Instant,
 }
@@ -76,17 +76,22 @@ struct KeySet {
 struct Key {
     id: Option<String>,
     algorithm: Option<Algorithm>,
-    key: Arc<DecodingKey>,
+    key: DecodingKey,
 }
 
 impl KeySet {
-    fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Vec<Arc<DecodingKey>> {
-        let fitting = self.keys.iter().filter(|key| {
+    /// The keys that may have signed a token with this key id and algorithm.
+    pub(super) fn fitting(&self, id: Option<&str>, algorithm: Algorithm) -> impl Iterator<Item = &DecodingKey> {
+        let fitting = self.keys.iter().filter(move |key| {
             (id.is_none() || key.id.as_deref() == id)
-                && fits(key.key.family(), algorithm)
+                && key.key.family() == algorithm.family()
                 && key.algorithm.is_none_or(|only| only == algorithm)
         });
-        fitting.map(|key| key.key.clone()).collect()
+        fitting.map(|key| &key.key)
+    }
+
+    fn has(&self, id: Option<&str>, algorithm: Algorithm) -> bool {
+        self.fitting(id, algorithm).next().is_some()
     }
 }
 
@@ -95,22 +100,17 @@ impl Keys {
         Keys { source, current: ArcSwapOption::empty(), asking: tokio::sync::Mutex::default(), asked: Mutex::default() }
     }
 
-    /// The keys that may have signed a token with this key id and algorithm.
-    pub(super) async fn find(
-        &self,
-        id: Option<&str>,
-        algorithm: Algorithm,
-    ) -> Result<Vec<Arc<DecodingKey>>, &'static str> {
-        let times = self.source.times;
+    /// A set with a key that may have signed a token with this key id and algorithm.
+    pub(super) async fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Result<Arc<KeySet>, &'static str> {
         let known = self.usable();
         if let Some(set) = &known {
-            let found = set.find(id, algorithm);
-            let fresh = set.since.elapsed() < times.refresh;
-            if !found.is_empty() && (fresh || self.asking.try_lock().is_err()) {
-                return Ok(found);
+            let has = set.has(id, algorithm);
+            let fresh = set.since.elapsed() < self.source.times.refresh;
+            if has && (fresh || self.asking.try_lock().is_err()) {
+                return Ok(set.clone());
             }
             if self.asked_lately() {
-                return if found.is_empty() { Err("token_key_unknown") } else { Ok(found) };
+                return if has { Ok(set.clone()) } else { Err("token_key_unknown") };
             }
         }
         let _turn = self.asking.lock().await;
@@ -129,11 +129,14 @@ impl Keys {
         }
         match self.usable() {
             None => Err("keys_unavailable"),
-            Some(set) => match set.find(id, algorithm) {
-                found if found.is_empty() => Err("token_key_unknown"),
-                found => Ok(found),
-            },
+            Some(set) if set.has(id, algorithm) => Ok(set),
+            Some(_) => Err("token_key_unknown"),
         }
+    }
+
+    /// The set, if it need not be renewed yet.
+    pub(super) fn fresh(&self) -> Option<Arc<KeySet>> {
+        self.current.load_full().filter(|set| set.since.elapsed() < self.source.times.refresh)
     }
 
     fn usable(&self) -> Option<Arc<KeySet>> {
@@ -172,6 +175,6 @@ fn read_key(value: &Value) -> Option<Key> {
         None => None,
         Some(name) => Some(name.to_string().parse().ok()?),
     };
-    let key = Arc::new(DecodingKey::from_jwk(&jwk).ok()?);
+    let key = DecodingKey::from_jwk(&jwk).ok()?;
     Some(Key { id: jwk.common.key_id, algorithm, key })
 }

@@ -1,17 +1,22 @@
 //! JSON Web Tokens (RFC 7519, RFC 9068): signature by a key of the issuer's set, algorithm as
 //! configured, issuer, audience, time.
 
-use super::jwks::{KeySource, Keys};
+use super::jwks::{KeySet, KeySource, Keys};
 use crate::access::Caller;
+use crate::secret::Secret;
 use jsonwebtoken::errors::ErrorKind;
-use jsonwebtoken::{Algorithm, AlgorithmFamily, Validation, decode, decode_header};
+use jsonwebtoken::{Algorithm, Validation, decode, decode_header, get_current_timestamp};
 use serde_json::Value;
-use std::sync::Arc;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Clocks may differ by this much, in seconds.
 const LEEWAY: u64 = 30;
 /// Signatures that are checked for one token at most: tokens without a key id.
 const MOST_ATTEMPTS: usize = 8;
+/// Verified tokens that are remembered; signatures cost more than everything else of a small call.
+const MOST_VERIFIED: usize = 4096;
 
 /// One issuer of tokens.
 pub struct JwtSettings {
@@ -33,6 +38,14 @@ pub(super) struct JwtIssuer {
     validation: Validation,
     keys: Keys,
     tenant_claim: Option<String>,
+    verified: Mutex<HashMap<[u8; 32], Verified>>,
+}
+
+/// A token whose signature was good: for as long as it lives and the key set stays the same.
+struct Verified {
+    caller: Arc<Caller>,
+    end: u64,
+    keys: Arc<KeySet>,
 }
 
 impl JwtIssuer {
@@ -65,24 +78,35 @@ impl JwtIssuer {
         validation.set_audience(&settings.audiences);
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
         let keys = Keys::new(settings.keys);
-        Ok(JwtIssuer { algorithms, validation, keys, tenant_claim: settings.tenant_claim })
+        let tenant_claim = settings.tenant_claim;
+        Ok(JwtIssuer { algorithms, validation, keys, tenant_claim, verified: Mutex::default() })
     }
 
     /// The caller that a token stands for, or why it stands for none.
-    pub(super) async fn verify(&self, token: &str) -> Result<Caller, &'static str> {
+    pub(super) async fn verify(&self, token: &str) -> Result<Arc<Caller>, &'static str> {
+        let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+        if let Some(caller) = self.remembered(&hash) {
+            return Ok(caller);
+        }
         let header = decode_header(token).map_err(|_| "token_malformed")?;
         if !self.algorithms.contains(&header.alg) {
             return Err("token_algorithm");
         }
-        let found = self.keys.find(header.kid.as_deref(), header.alg).await?;
+        let keys = self.keys.find(header.kid.as_deref(), header.alg).await?;
         let mut validation = self.validation.clone();
         // The algorithm is one of those configured, and the key is one for it: nothing the token says
         // makes an HMAC key out of a public one.
         validation.algorithms = vec![header.alg];
         let mut why = "token_key_unknown";
-        for key in found.iter().take(MOST_ATTEMPTS) {
+        for key in keys.fitting(header.kid.as_deref(), header.alg).take(MOST_ATTEMPTS) {
             match decode::<Value>(token, key, &validation) {
-                Ok(data) => return self.caller(data.claims),
+                Ok(data) => {
+                    let end = data.claims.get("exp").and_then(Value::as_u64).unwrap_or_default();
+                    let caller = Caller { token: Some(Secret::new(token)), ..self.caller(data.claims)? };
+                    let caller = Arc::new(caller);
+                    self.remember(hash, Verified { caller: caller.clone(), end, keys: keys.clone() });
+                    return Ok(caller);
+                }
                 Err(error) => match error.kind() {
                     ErrorKind::InvalidSignature => why = "token_signature",
                     ErrorKind::ExpiredSignature => return Err("token_expired"),
@@ -97,6 +121,22 @@ impl JwtIssuer {
             }
         }
         Err(why)
+    }
+
+    fn remembered(&self, hash: &[u8; 32]) -> Option<Arc<Caller>> {
+        let fresh = self.keys.fresh()?;
+        let verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = verified.get(hash)?;
+        let alive = get_current_timestamp() < known.end && Arc::ptr_eq(&known.keys, &fresh);
+        alive.then(|| known.caller.clone())
+    }
+
+    fn remember(&self, hash: [u8; 32], token: Verified) {
+        let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        if verified.len() >= MOST_VERIFIED {
+            verified.clear();
+        }
+        verified.insert(hash, token);
     }
 
     fn caller(&self, claims: Value) -> Result<Caller, &'static str> {
@@ -135,9 +175,4 @@ fn scopes(claims: &Value) -> Vec<String> {
         }
     }
     scopes
-}
-
-/// True if a key of this family may be used with the algorithm.
-pub(super) fn fits(family: AlgorithmFamily, algorithm: Algorithm) -> bool {
-    family == algorithm.family()
 }
