@@ -116,3 +116,88 @@ fn nested_alternatives_are_read_once_side_by_side() {
     assert_eq!(shape.accepts(value.to_string().as_bytes()), Verdict::Conforms);
     assert_eq!(shape.conform(value.clone()).0, value);
 }
+
+#[test]
+fn every_form_of_json_is_read_as_the_standard_says() {
+    let any = Shape::new(&json!({}));
+    let array = Shape::new(
+        &json!({ "type": "array", "items": { "type": ["array", "object", "string", "number", "boolean", "null"] } }),
+    );
+    // RFC 8259: (text, is JSON)
+    let table: [(&str, bool); 58] = [
+        ("0", true),
+        ("-0", true),
+        ("01", false),
+        ("-", false),
+        ("+1", false),
+        ("1.", false),
+        (".5", false),
+        ("1.5e", false),
+        ("1.5e+", false),
+        ("1E-7", true),
+        ("1e400", true),
+        ("0x1", false),
+        ("NaN", false),
+        ("Infinity", false),
+        ("1 2", false),
+        ("\"\"", true),
+        ("\"a\\u00e9\\n\\/\"", true),
+        ("\"\\u12g4\"", false),
+        ("\"\\u123\"", false),
+        ("\"\\a\"", false),
+        ("\"a\tb\"", false),
+        ("\"1234567\n\"", false),
+        ("\"12345678\u{1f}\"", false),
+        ("\"1234567\\\"9\"", true),
+        ("\"äöüßéèê\u{7f}\u{10ffff}\"", true),
+        ("\"", false),
+        ("\"\\", false),
+        ("\"\\\"", false),
+        ("'a'", false),
+        ("true", true),
+        ("tru", false),
+        ("truex", false),
+        ("True", false),
+        ("null", true),
+        ("nul", false),
+        ("[]", true),
+        ("[ ]", true),
+        ("[1,2]", true),
+        ("[1,]", false),
+        ("[,1]", false),
+        ("[1 2]", false),
+        ("[1", false),
+        ("[1}", false),
+        ("]", false),
+        ("{}", true),
+        ("{ }", true),
+        ("{\"a\":1}", true),
+        ("{\"a\" : 1 , \"b\":[{}]}", true),
+        ("{\"a\":1,}", false),
+        ("{\"a\"}", false),
+        ("{\"a\":}", false),
+        ("{a:1}", false),
+        ("{1:1}", false),
+        ("{\"a\":1]", false),
+        ("{,}", false),
+        ("/* c */1", false),
+        ("\u{feff}1", false),
+        ("\u{a0}1", false),
+    ];
+    for (text, is_json) in table {
+        let expected = if is_json { Verdict::Conforms } else { Verdict::NotJson };
+        for text in [text.to_string(), format!(" \n\r\t{text} \n\r\t")] {
+            assert_eq!(any.accepts(text.as_bytes()), expected, "{text:?}");
+            assert_eq!(
+                array.accepts(format!("[{text}]").as_bytes()) == Verdict::NotJson,
+                !is_json || text == "1 2",
+                "[{text:?}]"
+            );
+        }
+    }
+    assert_eq!(any.accepts(b"\"a\0b\""), Verdict::NotJson);
+    assert_eq!(any.accepts(b"1\0"), Verdict::NotJson);
+    assert_eq!(any.accepts("[".repeat(127).as_bytes()), Verdict::NotJson);
+    assert_eq!(any.accepts(format!("{}{}", "[".repeat(127), "]".repeat(127)).as_bytes()), Verdict::Conforms);
+    assert_eq!(any.accepts(format!("{}{}", "[".repeat(128), "]".repeat(128)).as_bytes()), Verdict::NotJson);
+}

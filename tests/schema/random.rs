@@ -1,6 +1,7 @@
 //! Properties that hold for any schema and value.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use rest_mcp::catalog::name::{NameCandidate, tool_names};
 use rest_mcp::content::conform::{Shape, Verdict};
 use rest_mcp::mapping::{NameStyle, SchemaProfile};
@@ -134,7 +135,7 @@ fn has_branches(root: &Value, schema: &Value, depth: usize) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn relaxed_accepts_what_the_declared_schema_accepts(schema in schema(), value in value()) {
@@ -218,5 +219,25 @@ proptest! {
         let mut reversed = tool_names(&candidates, style, max);
         reversed.reverse();
         prop_assert_eq!(reversed, made);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, rng_seed: RngSeed::Fixed(2), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn bytes_are_json_for_the_shape_exactly_where_they_are_for_the_parser(
+        value in value(), at in any::<prop::sample::Index>(), with in "[\\[\\]{},:\"\\\\0-9a-e.tfn \\-]{0,2}", cut in 0usize..3,
+    ) {
+        let text = value.to_string();
+        let start = at.index(text.len() + 1);
+        prop_assume!(text.is_char_boundary(start));
+        let end = (start + cut).min(text.len());
+        let changed = format!("{}{with}{}", &text[..start], text.get(end..).unwrap_or_default());
+        let parsed = serde_json::from_str::<serde::de::IgnoredAny>(&changed).is_ok();
+        for shape in [json!({}), json!({ "type": "array", "items": { "type": "object" } }), json!({ "anyOf": [{ "type": "array" }, { "properties": { "a": { "type": "null" } } }] })] {
+            let verdict = Shape::new(&shape).accepts(changed.as_bytes());
+            prop_assert_eq!(verdict != Verdict::NotJson, parsed, "{}", changed);
+        }
     }
 }
