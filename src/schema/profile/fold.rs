@@ -324,20 +324,9 @@ fn is_any(schema: &Value) -> bool {
     }
 }
 
-/// Keywords that say something about a value without restricting it.
+/// Keywords that say something about a value without restricting it, OpenAPI's own included.
 pub fn is_annotation(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "title"
-            | "description"
-            | "default"
-            | "examples"
-            | "example"
-            | "deprecated"
-            | "readOnly"
-            | "writeOnly"
-            | "$comment"
-    ) || keyword.starts_with("x-")
+    crate::schema::keyword::is_annotation(keyword) || keyword == "example" || keyword.starts_with("x-")
 }
 
 /// Says which combinations of arguments are legal.
