@@ -8,25 +8,19 @@ pub use token::Tokens;
 use super::Upstream;
 use crate::access::Caller;
 use crate::catalog::{CredentialPlan, CredentialValue, Placement};
+use crate::request::{Credential, CredentialText};
 use crate::response::NoAnswer;
 use crate::secret::Secret;
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// A credential and where it goes on the wire.
-#[derive(Debug, Clone)]
-pub struct ResolvedCredential {
-    /// Name of the security scheme, or the author's own.
-    pub name: String,
-    /// Where it goes.
-    pub placement: Placement,
-    /// The value; the user name for [`Placement::Basic`] where `second` is set; empty for
-    /// [`Placement::ClientCertificate`].
-    pub secret: Secret,
-    /// The password for [`Placement::Basic`].
-    pub second: Option<Secret>,
-    /// Where it was fetched; told again by [`Upstream::rejected`].
-    fetched: Option<Arc<token::Entry>>,
+/// The credentials of one call.
+#[derive(Debug, Clone, Default)]
+pub struct Resolved {
+    /// What goes on the wire, for `request::build`.
+    pub credentials: Vec<Credential>,
+    /// Tokens that were fetched, and where; for [`Upstream::rejected`].
+    fetched: Vec<(Secret, Arc<token::Entry>)>,
 }
 
 /// Why a call has no credentials.
@@ -58,9 +52,9 @@ impl Upstream {
         wanted: &[Vec<String>],
         caller: &Caller,
         tenant: Option<&TenantCredentials>,
-    ) -> Result<Vec<ResolvedCredential>, NoCredential> {
+    ) -> Result<Resolved, NoCredential> {
         if wanted.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Resolved::default());
         }
         let Some(plan) = self.plans.get(source) else {
             return Err(NoCredential::Failed(NoAnswer::Forbidden(format!("no source number {source}"))));
@@ -81,37 +75,40 @@ impl Upstream {
         let chosen = wanted.iter().find(|names| !names.is_empty() && names.iter().all(usable));
         let Some(names) = chosen else {
             if wanted.iter().any(Vec::is_empty) {
-                return Ok(Vec::new());
+                return Ok(Resolved::default());
             }
             let missing = |names: &Vec<String>| names.iter().filter(|name| !usable(name)).cloned().collect::<Vec<_>>();
             let names = wanted.iter().map(missing).min_by_key(Vec::len).unwrap_or_default();
             return Err(NoCredential::Missing { names });
         };
-        let mut resolved = Vec::with_capacity(names.len());
+        let mut resolved = Resolved::default();
         for name in names {
             let Some((credential, value)) = value(name) else { continue };
-            let (secret, second, fetched) = match value {
-                None => (Secret::new(""), None, None),
-                Some(CredentialValue::Static(secret)) => (secret.clone(), None, None),
-                Some(CredentialValue::UserPassword(user, password)) => (user.clone(), Some(password.clone()), None),
+            let value = match value {
+                None => CredentialText::Secret(Secret::new("")),
+                Some(CredentialValue::Static(secret)) => CredentialText::Secret(secret.clone()),
+                Some(CredentialValue::UserPassword(user, password)) => {
+                    CredentialText::UserPassword(user.clone(), password.clone())
+                }
                 Some(CredentialValue::Forward(header)) => {
                     let value = caller.headers.get(header.as_str()).map(String::as_str).unwrap_or_default();
-                    (Secret::new(forwarded(value, &credential.placement)), None, None)
+                    CredentialText::Secret(Secret::new(forwarded(value, &credential.placement)))
                 }
                 Some(CredentialValue::ClientCredentials(grant)) => {
                     let (secret, entry) = self.tokens.client_credentials(name, grant, &plan.tls).await?;
-                    (secret, None, Some(entry))
+                    resolved.fetched.push((secret.clone(), entry));
+                    CredentialText::Secret(secret)
                 }
                 Some(CredentialValue::Exchange(exchange)) => {
                     let Some(token) = &caller.token else {
                         return Err(NoCredential::Missing { names: vec![name.clone()] });
                     };
                     let (secret, entry) = self.tokens.exchange(name, exchange, token, &plan.tls).await?;
-                    (secret, None, Some(entry))
+                    resolved.fetched.push((secret.clone(), entry));
+                    CredentialText::Secret(secret)
                 }
             };
-            let placement = credential.placement.clone();
-            resolved.push(ResolvedCredential { name: name.clone(), placement, secret, second, fetched });
+            resolved.credentials.push(Credential { placement: credential.placement.clone(), value });
         }
         Ok(resolved)
     }
@@ -120,14 +117,8 @@ impl Upstream {
     /// call is then worth one more try with fresh credentials. Each token is given up like this at
     /// most once in ten seconds, so that an API which always says 401 does not become a storm of
     /// token requests.
-    pub fn rejected(&self, credentials: &[ResolvedCredential]) -> bool {
-        let mut any = false;
-        for credential in credentials {
-            if let Some(entry) = &credential.fetched {
-                any |= entry.give_up(&credential.secret);
-            }
-        }
-        any
+    pub fn rejected(&self, resolved: &Resolved) -> bool {
+        resolved.fetched.iter().fold(false, |any, (secret, entry)| entry.give_up(secret) || any)
     }
 }
 

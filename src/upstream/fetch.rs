@@ -35,8 +35,14 @@ impl Fetch for Document {
         Box::pin(async move {
             let mut headers = HeaderMap::new();
             headers.insert(http::header::ACCEPT, HeaderValue::from_static("application/json"));
-            let request =
-                Request { method: Method::GET, url: self.url.clone(), headers, body: None, secret_in_url: Vec::new(), secret_in_body: Vec::new() };
+            let request = Request {
+                method: Method::GET,
+                url: self.url.clone(),
+                headers,
+                body: None,
+                secret_in_url: Vec::new(),
+                secret_in_body: Vec::new(),
+            };
             let options = SendOptions { idempotent: true, ..SendOptions::default() };
             let answer = self.upstream.send(0, request, &options).await.map_err(|error| kind(&error).to_owned())?;
             match answer.status {

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -68,8 +68,7 @@ impl Gate {
         let visible = match &self.remote {
             None => self.access.visible(caller, catalog),
             Some(remote) => {
-                let questions = futures_util::stream::iter(catalog.tools.values().cloned().map(|tool: Arc<Tool>| async move {
-                    let tool = tool.as_ref();
+                let questions = futures_util::stream::iter(catalog.tools.values().map(|tool| async move {
                     if self.access.decide(caller, tool) != Decision::Allow {
                         return false;
                     }
@@ -180,7 +179,8 @@ impl RemotePolicy {
             url: self.url.clone(),
             headers,
             body: Some(Bytes::from(body)),
-            secret_in_url: Vec::new(), secret_in_body: Vec::new(),
+            secret_in_url: Vec::new(),
+            secret_in_body: Vec::new(),
         };
         let options = SendOptions { idempotent: true, cancel: CancellationToken::new(), ..SendOptions::default() };
         let response = self.upstream.send(0, request, &options).await.ok()?;

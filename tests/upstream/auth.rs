@@ -5,10 +5,11 @@ use indexmap::IndexMap;
 use rest_mcp::access::Caller;
 use rest_mcp::catalog::{CredentialPlan, CredentialValue, Placement, SourcePlan};
 use rest_mcp::mapping::{ClientAuth, ClientCredentials, TokenExchange};
+use rest_mcp::request::{Credential, CredentialText};
 use rest_mcp::response::NoAnswer;
 use rest_mcp::secret::Secret;
 use rest_mcp::upstream::Upstream;
-use rest_mcp::upstream::auth::NoCredential;
+use rest_mcp::upstream::auth::{NoCredential, Resolved};
 use std::sync::Arc;
 
 fn grant(url: &str, client_auth: ClientAuth) -> CredentialValue {
@@ -36,6 +37,19 @@ fn make(plan: SourcePlan) -> Upstream {
     Upstream::new(&[Arc::new(plan)]).unwrap()
 }
 
+fn secret(credential: &Credential) -> &str {
+    match &credential.value {
+        CredentialText::Secret(secret) => secret.expose(),
+        CredentialText::UserPassword(user, _) => user.expose(),
+    }
+}
+
+/// The only credential's value.
+fn bearer(resolved: &Resolved) -> &str {
+    assert_eq!(resolved.credentials.len(), 1);
+    secret(&resolved.credentials[0])
+}
+
 fn wanted(names: &[&[&str]]) -> Vec<Vec<String>> {
     names.iter().map(|all| all.iter().map(|name| (*name).to_owned()).collect()).collect()
 }
@@ -52,7 +66,7 @@ async fn many_calls_at_once_fetch_one_token() {
     let (wanted, caller) = (wanted(&[&["oauth"]]), Caller::default());
     let calls = (0..20).map(|_| upstream.credentials(0, &wanted, &caller, None));
     for got in futures_util::future::join_all(calls).await {
-        assert_eq!(got.unwrap()[0].secret.expose(), "t0");
+        assert_eq!(bearer(&got.unwrap()), "t0");
     }
     assert_eq!(server.count(), 1);
     let request = &server.requests()[0];
@@ -62,7 +76,7 @@ async fn many_calls_at_once_fetch_one_token() {
     assert!(request.ends_with(form), "{request}");
     // A reload keeps the token.
     let renewed = upstream.renew(&[Arc::new(source(Some(grant(&server.url, ClientAuth::Basic))))]).unwrap();
-    assert_eq!(renewed.credentials(0, &wanted, &caller, None).await.unwrap()[0].secret.expose(), "t0");
+    assert_eq!(bearer(&renewed.credentials(0, &wanted, &caller, None).await.unwrap()), "t0");
     assert_eq!(server.count(), 1);
 }
 
@@ -82,7 +96,7 @@ async fn a_token_that_is_over_is_fetched_again() {
     let upstream = make(source(Some(grant(&server.url, ClientAuth::Basic))));
     for expected in ["t0", "t1"] {
         let got = upstream.credentials(0, &wanted(&[&["oauth"]]), &Caller::default(), None).await.unwrap();
-        assert_eq!(got[0].secret.expose(), expected);
+        assert_eq!(bearer(&got), expected);
     }
 }
 
@@ -94,11 +108,11 @@ async fn a_rejected_token_is_given_up_once() {
     let first = upstream.credentials(0, &wanted, &caller, None).await.unwrap();
     assert!(upstream.rejected(&first));
     let second = upstream.credentials(0, &wanted, &caller, None).await.unwrap();
-    assert_eq!(second[0].secret.expose(), "t1");
+    assert_eq!(bearer(&second), "t1");
     // Late news about the first token do not cost the second one.
     assert!(upstream.rejected(&first));
     assert!(!upstream.rejected(&second));
-    assert_eq!(upstream.credentials(0, &wanted, &caller, None).await.unwrap()[0].secret.expose(), "t1");
+    assert_eq!(bearer(&upstream.credentials(0, &wanted, &caller, None).await.unwrap()), "t1");
     assert_eq!(server.count(), 2);
     let key = upstream.credentials(0, &[vec!["key".to_owned()]], &caller, None).await.unwrap();
     assert!(!upstream.rejected(&key));
@@ -137,7 +151,7 @@ async fn an_exchange_sends_the_caller_s_token_and_keeps_callers_apart() {
     let wanted = wanted(&[&["oauth"]]);
     for (token, expected) in [("one", "t0"), ("two", "t1"), ("one", "t0")] {
         let got = upstream.credentials(0, &wanted, &caller(token), None).await.unwrap();
-        assert_eq!(got[0].secret.expose(), expected, "{token}");
+        assert_eq!(bearer(&got), expected, "{token}");
     }
     let form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&subject_token=one\
         &subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aaccess_token\
@@ -154,17 +168,17 @@ async fn the_first_configured_alternative_is_taken_and_none_is_invented() {
     let caller = Caller::default();
     for (alternatives, expected) in [
         (wanted(&[]), Ok(vec![])),
-        (wanted(&[&["key"]]), Ok(vec!["key"])),
-        (wanted(&[&["none"], &["key"]]), Ok(vec!["key"])),
-        (wanted(&[&["none", "key"], &["key"]]), Ok(vec!["key"])),
-        (wanted(&[&[], &["key"]]), Ok(vec!["key"])),
+        (wanted(&[&["key"]]), Ok(vec!["k"])),
+        (wanted(&[&["none"], &["key"]]), Ok(vec!["k"])),
+        (wanted(&[&["none", "key"], &["key"]]), Ok(vec!["k"])),
+        (wanted(&[&[], &["key"]]), Ok(vec!["k"])),
         (wanted(&[&["none"], &[]]), Ok(vec![])),
         (wanted(&[&["none"]]), Err(vec!["none"])),
         (wanted(&[&["none", "unheard"], &["key", "none"]]), Err(vec!["none"])),
     ] {
         let got = upstream.credentials(0, &alternatives, &caller, None).await;
         let got = match &got {
-            Ok(found) => Ok(found.iter().map(|one| one.name.as_str()).collect::<Vec<_>>()),
+            Ok(found) => Ok(found.credentials.iter().map(secret).collect::<Vec<_>>()),
             Err(NoCredential::Missing { names }) => Err(names.iter().map(String::as_str).collect()),
             Err(other) => panic!("{other:?}"),
         };
@@ -177,7 +191,7 @@ async fn a_tenant_s_own_credential_replaces_the_source_s() {
     let upstream = make(source(None));
     let own = IndexMap::from([("key".to_owned(), CredentialValue::Static(Secret::new("tenant")))]);
     let got = upstream.credentials(0, &wanted(&[&["key"]]), &Caller::default(), Some(&own)).await.unwrap();
-    assert_eq!(got[0].secret.expose(), "tenant");
+    assert_eq!(bearer(&got), "tenant");
 }
 
 #[tokio::test]
@@ -186,5 +200,5 @@ async fn a_forwarded_header_loses_the_scheme_that_its_place_adds() {
     let mut caller = Caller::default();
     caller.headers.insert("authorization".to_owned(), "Bearer abc".to_owned());
     let got = upstream.credentials(0, &wanted(&[&["oauth"]]), &caller, None).await.unwrap();
-    assert_eq!(got[0].secret.expose(), "abc");
+    assert_eq!(bearer(&got), "abc");
 }

@@ -157,7 +157,14 @@ pub fn upstream(url: &str, limits: Limits) -> Upstream {
 }
 
 pub fn request(method: Method, url: &str) -> Request {
-    Request { method, url: url.to_owned(), headers: HeaderMap::new(), body: None, secret_in_url: Vec::new() }
+    Request {
+        method,
+        url: url.to_owned(),
+        headers: HeaderMap::new(),
+        body: None,
+        secret_in_url: Vec::new(),
+        secret_in_body: Vec::new(),
+    }
 }
 
 pub fn get(url: &str) -> Request {

@@ -276,7 +276,8 @@ impl Tokens {
             url: url.to_owned(),
             headers,
             body: Some(Bytes::from(body)),
-            secret_in_url: Vec::new(), secret_in_body: Vec::new(),
+            secret_in_url: Vec::new(),
+            secret_in_body: Vec::new(),
         };
         let options = SendOptions { idempotent: true, ..SendOptions::default() };
         // Boxed: a token endpoint is an upstream itself, whose future may hold this one.
