@@ -39,15 +39,13 @@ pub(super) fn read(source: &Arc<Source>, limits: &Limits, report: &mut Report) -
         Err(failure) => failure,
     };
     if strict.indentation
-        && let Some((repaired, first)) = repair(text)
+        && let Some(repaired) = repair(text)
     {
         let mut found = Report::new();
         if let Ok(read) = read_text(source, &repaired, limits, &mut found) {
-            let length = text.get(first..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
             let problem =
                 Diagnostic::note("yaml-indentation", "this is indented too little for YAML; it was read all the same");
-            let place = Place::new(Arc::clone(source), first, first + length, "");
-            report.push(problem.at(place).fix("indent it more than the key that it belongs to"));
+            report.push(problem.at(strict.problem.place).fix("indent it more than the key that it belongs to"));
             report.merge(found);
             return Ok(read);
         }

@@ -118,8 +118,8 @@ impl Fetcher {
         deadline: Instant,
     ) -> Result<Fetched, String> {
         let asked = bare(&url);
-        let deadline = deadline.min(Instant::now() + self.timeout);
         let client = self.client()?;
+        let deadline = deadline.min(Instant::now() + self.timeout);
         let work = async {
             let (url, response) = self.follow(&client, url, permit, &HeaderMap::new()).await?;
             let status = response.status();

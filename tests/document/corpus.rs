@@ -61,9 +61,7 @@ fn corpus_documents_parse() {
     println!("corpus_documents_parse: {read} read, {} refused, {references} external references", refused.len());
     for (shown, report) in &refused {
         println!("{}", report.render(false));
-        if !shown.starts_with("malformed/") {
-            eprintln!("BAD {shown}");
-        }
+        assert!(shown.starts_with("malformed/"), "{shown} was refused");
         assert!(report.diagnostics.iter().all(|d| d.place.is_some()));
     }
 }
@@ -77,7 +75,11 @@ async fn corpus_sets_load() {
     let manifest = std::fs::read_to_string(corpus.join("MANIFEST.tsv")).unwrap();
     let (mut sets, mut documents, mut unread) = (0, 0, Vec::new());
     for row in manifest.lines().skip(1) {
-        let file = row.split('\t').next().unwrap();
+        let columns: Vec<&str> = row.split('\t').collect();
+        let file = columns[0];
+        if columns[12] == "1" {
+            continue;
+        }
         let options = LoadOptions { allow_refs: vec!["..".to_owned()], ..LoadOptions::default() };
         let (set, report) = load_set(corpus.join(file).to_str().unwrap(), &options).await;
         let Some(set) = set else {

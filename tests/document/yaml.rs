@@ -203,7 +203,7 @@ fn syntax_errors_name_their_line_and_a_way_out() {
         ("a: *nothing\n", 1, 4, "`*`"),
         ("openapi: 3.0.0\npaths: [\n", 2, 8, "close"),
         ("a: \"x\n", 0, 0, ""),
-        ("a: 1\n- b\n", 2, 1, ""),
+        ("a: 1\n- b\n", 2, 3, ""),
         ("a: @b\n", 1, 4, ""),
     ];
     for (text, line, column, fix) in table {
@@ -248,19 +248,19 @@ fn order_is_the_authors() {
 #[test]
 fn brackets_and_quotes_indented_too_little_are_read_with_a_note() {
     let table = [
-        ("a:\n  b: {\n    \"x\": 1\n  }\n  c: 2\n", json!({ "a": { "b": { "x": 1 }, "c": 2 } })),
-        ("a:\n  b: [\n    1, # one }\n  2 # two ]\n  ]\n  c: 2\n", json!({ "a": { "b": [1, 2], "c": 2 } })),
+        ("a:\n  b: {\n    \"x\": 1\n }\n  c: 2\n", json!({ "a": { "b": { "x": 1 }, "c": 2 } })),
+        ("a:\n  b: [\n    1, # one }\n  2 # two ]\n ]\n  c: 2\n", json!({ "a": { "b": [1, 2], "c": 2 } })),
         (
             "a:\n  - b: {\n'x': 'it''s',\n\"y\": \"}\\\"\"}\n  - c\n",
             json!({ "a": [{ "b": { "x": "it's", "y": "}\"" } }, "c"] }),
         ),
-        ("a:\n  example:\n  {\n    x: don't\n  }\nb: 1\n", json!({ "a": { "example": { "x": "don't" } }, "b": 1 })),
+        ("a:\n  example:\n  {\n    x: don't\n }\nb: 1\n", json!({ "a": { "example": { "x": "don't" } }, "b": 1 })),
         ("a:\n  b: \"one\n two\n\n three\"\n  c: 1\n", json!({ "a": { "b": "one two\nthree", "c": 1 } })),
-        ("a:\n  b: 'one\ntwo'\n  c: {\n  }\n", json!({ "a": { "b": "one two", "c": {} } })),
-        ("a:\n  b: \"one \\\n  two\"\n  c: {\n  }\n", json!({ "a": { "b": "one two", "c": {} } })),
-        ("a:\n  t: |\n    x: {\n    }\n  c: {\n  }\n", json!({ "a": { "t": "x: {\n}\n", "c": {} } })),
-        ("a:\n  t: some\n    text: {\n  c: {\n  }\n", json!(null)),
-        ("- t: |\n    x: {\n  u: {\n  }\n", json!([{ "t": "x: {\n", "u": {} }])),
+        ("a:\n  b: 'one\ntwo'\n  c: {\n }\n", json!({ "a": { "b": "one two", "c": {} } })),
+        ("a:\n  b: \"one \\\n  two\"\n  c: {\n }\n", json!({ "a": { "b": "one two", "c": {} } })),
+        ("a:\n  t: |\n    x: {\n    }\n  c: {\n }\n", json!({ "a": { "t": "x: {\n}\n", "c": {} } })),
+        ("a:\n  t: some\n    text: {\n  c: {\n }\n", json!(null)),
+        ("- t: |\n    x: {\n  u: {\n }\n", json!([{ "t": "x: {\n", "u": {} }])),
     ];
     for (text, expected) in table {
         if expected.is_null() {
@@ -275,7 +275,7 @@ fn brackets_and_quotes_indented_too_little_are_read_with_a_note() {
 
 #[test]
 fn places_behind_a_repaired_line_are_those_of_the_text() {
-    let (document, _) = read("a:\n  b: { # größe\n  x: 'ä'\n  }\nc: [é, 7]\n");
+    let (document, _) = read("a:\n  b: { # größe\n  x: 'ä'\n }\nc: [é, 7]\n");
     assert_eq!(document.root, json!({ "a": { "b": { "x": "ä" } }, "c": ["é", 7] }));
     assert_eq!(document.source_text("/c/1"), Some("7"));
     let at = document.place("/c/1").position();

@@ -11,7 +11,7 @@ pub(super) fn build(text: &str) -> Index {
         Ok(index) => index,
         // As the reader did: places in the repaired text are those of the text.
         Err((index, info)) if is_indentation(&info) => match repair(text) {
-            Some((repaired, _)) => scan(&repaired).unwrap_or_else(|(index, _)| index),
+            Some(repaired) => scan(&repaired).unwrap_or_else(|(index, _)| index),
             None => index,
         },
         Err((index, _)) => index,

@@ -5,26 +5,26 @@
 //! the common readers let it pass. Only when the scanner has refused a text is it brought into a form
 //! that means the same and keeps every other byte in its place: such lines are joined to the one before.
 
-/// The repaired text and where the first repair is; `None` where there is nothing to repair.
-pub(in crate::document) fn repair(text: &str) -> Option<(String, usize)> {
-    let mut repair = Repair { bytes: text.as_bytes(), out: text.as_bytes().to_vec(), first: None };
+/// The repaired text; `None` where there is nothing to repair.
+pub(in crate::document) fn repair(text: &str) -> Option<String> {
+    let mut repair = Repair { bytes: text.as_bytes(), out: text.as_bytes().to_vec(), repaired: false };
     repair.run()?;
-    let first = repair.first?;
-    String::from_utf8(repair.out).ok().map(|text| (text, first))
+    String::from_utf8(repair.out).ok().filter(|_| repair.repaired)
 }
 
 struct Repair<'t> {
     bytes: &'t [u8],
     out: Vec<u8>,
-    first: Option<usize>,
+    repaired: bool,
 }
 
 impl Repair<'_> {
     /// `None` where the text ends inside brackets or quotes.
     fn run(&mut self) -> Option<()> {
         let mut line = 0;
-        // Column of the key or dash whose value may start on a later line; the root has none.
-        let mut pending: Option<usize> = None;
+        // Column of the key or dash whose value may start on a later line (the root has none), and the
+        // end of the line it stands on.
+        let mut pending: Option<(usize, usize)> = None;
         while line < self.bytes.len() {
             let mut at = self.blanks(line);
             let mut owner = None;
@@ -33,7 +33,7 @@ impl Repair<'_> {
                 at = self.blanks(at + 1);
             }
             if matches!(self.byte(at), Some(b'#' | b'\n' | b'\r') | None) {
-                pending = owner.or(pending);
+                pending = owner.map(|owner| (owner, at)).or(pending);
                 line = self.next_line(at);
                 continue;
             }
@@ -41,14 +41,18 @@ impl Repair<'_> {
             if key.is_some() {
                 owner = Some(at - line);
             }
-            let owner = owner.or(pending.take());
-            pending = None;
             let value = self.after_properties(key.unwrap_or(at));
+            let before = pending.take().filter(|_| owner.is_none());
+            let owner = owner.or(before.map(|(owner, _)| owner));
+            let opens = matches!(self.byte(value), Some(b'[' | b'{' | b'"' | b'\''));
+            if let Some((_, end)) = before.filter(|_| opens && self.is_short(at, owner)) {
+                self.blank(end, at);
+            }
             line = match self.byte(value) {
                 Some(b'[' | b'{') => self.flow(value, owner).map(|end| self.next_line(end))?,
                 Some(b'"' | b'\'') => self.quoted(value, owner).map(|end| self.next_line(end))?,
                 Some(b'#' | b'\n' | b'\r') | None => {
-                    pending = owner;
+                    pending = owner.map(|owner| (owner, value));
                     self.next_line(value)
                 }
                 // Plain or block text: what is indented more belongs to it.
@@ -195,7 +199,7 @@ impl Repair<'_> {
     }
 
     fn blank(&mut self, start: usize, end: usize) {
-        self.first.get_or_insert(end);
+        self.repaired = true;
         if let Some(part) = self.out.get_mut(start..end) {
             part.fill(b' ');
         }
@@ -225,7 +229,7 @@ impl Repair<'_> {
             short |= self.is_short(self.next_text(start + n), owner);
         }
         if short && let Some(folded) = fold(inner) {
-            self.first.get_or_insert(start);
+            self.repaired = true;
             let length = folded.len();
             if let Some(part) = self.out.get_mut(start..start + length) {
                 part.copy_from_slice(&folded);
