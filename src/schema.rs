@@ -2,7 +2,7 @@
 //! definitions, bundled under `$defs` when a schema leaves the core.
 //!
 //! `openapi/dialect` is the only place that makes [`Schema`]s out of OpenAPI Schema Objects. Every
-//! `$ref` inside [`Schema::json`] and [`Definition::json`] has the form `#/$defs/NAME`, where NAME is
+//! `$ref` inside [`Schema::json`] and [`Definition::schema`] has the form `#/$defs/NAME`, where NAME is
 //! a [`Definition::name`] of the same [`Definitions`].
 
 pub mod bundle;

@@ -3,7 +3,7 @@
 use super::node::Node;
 use crate::diagnostic::{Diagnostic, Place, Report, Severity};
 use crate::document::DocumentSet;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Most problems with one code; the rest are counted.
 const SAME_CODE: usize = 50;
@@ -70,11 +70,16 @@ pub(super) fn place(set: &DocumentSet, document: usize, pointer: &str) -> Option
 pub(super) struct Findings {
     list: Vec<Finding>,
     counts: HashMap<&'static str, usize>,
+    /// What was said already: parts that operations share are read more than once.
+    said: HashSet<(usize, String, String)>,
 }
 
 impl Findings {
     /// Keeps `finding`, or counts it where many like it are kept already. Errors are all kept.
     pub fn add(&mut self, finding: Finding) {
+        if !self.said.insert((finding.document, finding.pointer.clone(), finding.message.clone())) {
+            return;
+        }
         let count = self.counts.entry(finding.code).or_default();
         *count += 1;
         if *count <= SAME_CODE || finding.severity == Severity::Error {

@@ -7,6 +7,15 @@ use crate::document::Document;
 use path::Path;
 use serde_json::{Map, Value};
 
+/// Most nodes that all actions together may add.
+const NODES: usize = 1_000_000;
+
+/// Code of the problem that ends the work.
+const TOO_LARGE: &str = "overlay-too-large";
+
+/// Deepest node that an action may make.
+const DEPTH: usize = 160;
+
 /// Applies every action of `overlay` to `root`, in order, each to the result of the one before
 /// (Overlay 1.1 §4.4.3). What can't be applied is left undone and reported; a target that selects
 /// nothing is a warning. Places in the report are the overlay's.
@@ -33,13 +42,18 @@ pub fn apply(root: &mut Value, overlay: &Document) -> Report {
         say(Severity::Error, "invalid-action", "", "an Overlay document needs a list of `actions`".to_owned());
         return report;
     };
+    let mut room = NODES;
     for (index, action) in actions.iter().enumerate() {
         let at = format!("/actions/{index}");
         let mut problems = Vec::new();
-        run(root, action, &mut problems);
+        run(root, action, &mut room, &mut problems);
+        let full = problems.iter().any(|(_, code, ..)| *code == TOO_LARGE);
         for (severity, code, member, message) in problems {
             let pointer = if member.is_empty() { at.clone() } else { format!("{at}/{member}") };
             say(severity, code, &pointer, message);
+        }
+        if full {
+            break;
         }
     }
     report
@@ -48,7 +62,7 @@ pub fn apply(root: &mut Value, overlay: &Document) -> Report {
 /// Severity, code, member of the action at fault, message.
 type Problem = (Severity, &'static str, &'static str, String);
 
-fn run(root: &mut Value, action: &Value, problems: &mut Vec<Problem>) {
+fn run(root: &mut Value, action: &Value, room: &mut usize, problems: &mut Vec<Problem>) {
     let mut error = |code, member, message: String| problems.push((Severity::Error, code, member, message));
     if action.get("$ref").is_some() {
         return error("unsupported-action", "$ref", "reusable actions (Overlay 1.2) are not supported".to_owned());
@@ -87,7 +101,13 @@ fn run(root: &mut Value, action: &Value, problems: &mut Vec<Problem>) {
             return error("invalid-action", "", "an action needs `update`, `copy` or `remove: true`".to_owned());
         }
     };
+    let (nodes, depth) = measure(&value);
     for pointer in pointers {
+        let deep = depth + pointer.matches('/').count() > DEPTH;
+        let Some(left) = room.checked_sub(nodes).filter(|_| !deep) else {
+            return error(TOO_LARGE, member, "the document would become too large or too deep".to_owned());
+        };
+        *room = left;
         let Some(node) = root.pointer_mut(&pointer) else { continue };
         if let Err(why) = merge(node, &value) {
             error("incompatible-update", member, format!("at `{pointer}`: {why}"));
@@ -138,6 +158,16 @@ fn merge_members(node: &mut Map<String, Value>, value: &Map<String, Value>) -> R
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+}
+
+/// How many nodes a value has, and how deep it is.
+fn measure(value: &Value) -> (usize, usize) {
+    let below: Vec<(usize, usize)> = match value {
+        Value::Object(members) => members.values().map(measure).collect(),
+        Value::Array(items) => items.iter().map(measure).collect(),
+        _ => return (1, 0),
+    };
+    below.into_iter().fold((1, 1), |(nodes, depth), (more, deep)| (nodes + more, depth.max(deep + 1)))
 }
 
 fn is_single(value: &Value) -> bool {

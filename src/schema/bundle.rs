@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How far `readOnly`/`writeOnly` marks are looked for behind references and `allOf`.
-const MARK_DEPTH: usize = 8;
+/// How many schemas are looked at for the `readOnly`/`writeOnly` marks of one property or object.
+pub(super) const MARK_LOOKS: usize = 64;
 
 impl Direction {
     /// The mark of properties that do not travel this way.
@@ -154,21 +154,47 @@ impl Definitions {
     }
 
     /// True if a property with this schema carries `mark` itself or behind references and `allOf`.
-    pub(super) fn marked(&self, json: &Value, uses: &[DefinitionId], mark: &str, depth: usize) -> bool {
-        let Some(object) = json.as_object() else { return false };
+    pub(super) fn marked(&self, json: &Value, uses: &[DefinitionId], mark: &str) -> bool {
+        self.marked_within(json, uses, mark, &mut { MARK_LOOKS })
+    }
+
+    fn marked_within(&self, json: &Value, uses: &[DefinitionId], mark: &str, looks: &mut usize) -> bool {
+        let (Some(object), Some(left)) = (json.as_object(), looks.checked_sub(1)) else { return false };
+        *looks = left;
         if object.get(mark) == Some(&Value::Bool(true)) {
             return true;
         }
-        if depth >= MARK_DEPTH {
-            return false;
+        let target = object.get("$ref").and_then(Value::as_str).and_then(|it| self.target(uses, it));
+        if target.is_some_and(|(_, it)| self.marked_within(&it.schema.json, &it.schema.uses, mark, looks)) {
+            return true;
         }
-        let behind = |reference: &Value| {
-            let target = reference.as_str().and_then(|it| self.target(uses, it));
-            target.is_some_and(|(_, it)| self.marked(&it.schema.json, &it.schema.uses, mark, depth + 1))
-        };
-        object.get("$ref").is_some_and(behind)
-            || (object.get("allOf").and_then(Value::as_array).into_iter().flatten())
-                .any(|it| self.marked(it, uses, mark, depth + 1))
+        let members = object.get("allOf").and_then(Value::as_array);
+        members.into_iter().flatten().any(|it| self.marked_within(it, uses, mark, looks))
+    }
+
+    /// Adds the names of properties with `mark` that `json`, and what it is composed of, declares.
+    pub(super) fn collect_marked(
+        &self,
+        json: &Value,
+        uses: &[DefinitionId],
+        mark: &str,
+        into: &mut HashSet<String>,
+        looks: &mut usize,
+    ) {
+        let (Some(object), Some(left)) = (json.as_object(), looks.checked_sub(1)) else { return };
+        *looks = left;
+        for (name, property) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            if self.marked(property, uses, mark) {
+                into.insert(name.clone());
+            }
+        }
+        for member in object.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            self.collect_marked(member, uses, mark, into, looks);
+        }
+        let target = object.get("$ref").and_then(Value::as_str).and_then(|it| self.target(uses, it));
+        if let Some((_, definition)) = target {
+            self.collect_marked(&definition.schema.json, &definition.schema.uses, mark, into, looks);
+        }
     }
 }
 
@@ -211,7 +237,8 @@ impl Strip<'_> {
     fn with_dropped(&self, json: &Value, uses: &[DefinitionId], outer: &HashSet<String>) -> Value {
         let Some(object) = json.as_object() else { return json.clone() };
         let mut dropped = outer.clone();
-        self.collect_dropped(json, uses, &mut dropped, 0);
+        let mark = self.direction.absent_mark();
+        self.definitions.collect_marked(json, uses, mark, &mut dropped, &mut { MARK_LOOKS });
         let mut out = Map::new();
         for (key, value) in object {
             let kept = match (key.as_str(), holds(key)) {
@@ -246,7 +273,7 @@ impl Strip<'_> {
     }
 
     fn absent(&self, property: &Value, uses: &[DefinitionId]) -> bool {
-        self.definitions.marked(property, uses, self.direction.absent_mark(), 0)
+        self.definitions.marked(property, uses, self.direction.absent_mark())
     }
 
     fn required(&self, value: &Value, dropped: &HashSet<String>) -> Option<Value> {
@@ -254,22 +281,5 @@ impl Strip<'_> {
         let kept: Vec<Value> =
             names.iter().filter(|it| it.as_str().is_none_or(|name| !dropped.contains(name))).cloned().collect();
         (!kept.is_empty() || names.is_empty()).then_some(Value::Array(kept))
-    }
-
-    /// Names of the properties that `json` and what it is composed of leave out.
-    fn collect_dropped(&self, json: &Value, uses: &[DefinitionId], into: &mut HashSet<String>, depth: usize) {
-        let Some(object) = json.as_object().filter(|_| depth < MARK_DEPTH) else { return };
-        for (name, property) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            if self.absent(property, uses) {
-                into.insert(name.clone());
-            }
-        }
-        for member in object.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            self.collect_dropped(member, uses, into, depth + 1);
-        }
-        let target = object.get("$ref").and_then(Value::as_str).and_then(|it| self.definitions.target(uses, it));
-        if let Some((_, definition)) = target {
-            self.collect_dropped(&definition.schema.json, &definition.schema.uses, into, depth + 1);
-        }
     }
 }

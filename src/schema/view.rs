@@ -5,10 +5,14 @@ use super::keyword::is_annotation;
 use super::{Definition, DefinitionId, Definitions, Direction, Schema};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// How deep compositions are followed.
 const DEPTH: usize = 64;
+
+/// Most schemas that one view merges.
+const MERGES: usize = 10_000;
 
 /// Whether an object may hold members beyond its properties.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -46,11 +50,15 @@ impl Definitions {
     /// their properties as optional where all are objects. Properties that do not travel in
     /// `direction` are left out.
     pub fn object_view(&self, schema: &Schema, direction: Direction) -> Option<ObjectView> {
-        let mut walk = Walk { definitions: self, direction, stack: Vec::new(), depth: 0 };
+        let mut walk =
+            Walk { definitions: self, direction, stack: Vec::new(), depth: 0, left: MERGES, dropped: HashSet::new() };
         let mut view = ObjectView::default();
         let schema = self.resolve(schema);
         match walk.merge(&schema.json, &schema.uses, &mut view) {
-            Kind::Object => Some(view),
+            Kind::Object => {
+                view.required.retain(|name| !walk.dropped.contains(name));
+                Some(view)
+            }
             Kind::Unknown | Kind::Other => None,
         }
     }
@@ -80,6 +88,10 @@ struct Walk<'a> {
     /// reached twice side by side is no cycle.
     stack: Vec<DefinitionId>,
     depth: usize,
+    /// How many more schemas are merged: side by side they can multiply without end.
+    left: usize,
+    /// Properties left out so far; nothing can require them.
+    dropped: HashSet<String>,
 }
 
 impl Walk<'_> {
@@ -88,7 +100,8 @@ impl Walk<'_> {
             view.other_constraints |= json == &Value::Bool(false);
             return Kind::Unknown;
         };
-        if self.depth >= DEPTH {
+        self.left = self.left.saturating_sub(1);
+        if self.depth >= DEPTH || self.left == 0 {
             view.other_constraints = true;
             return Kind::Unknown;
         }
@@ -138,8 +151,6 @@ impl Walk<'_> {
                 _ => view.other_constraints = true,
             }
         }
-        let dropped = |name: &String| self.is_dropped(object, uses, name);
-        view.required.retain(|name| !dropped(name));
         kind
     }
 
@@ -157,7 +168,8 @@ impl Walk<'_> {
 
     fn properties(&mut self, value: &Value, uses: &[DefinitionId], view: &mut ObjectView) {
         for (name, property) in value.as_object().into_iter().flatten() {
-            if self.definitions.marked(property, uses, self.direction.absent_mark(), 0) {
+            if self.definitions.marked(property, uses, self.direction.absent_mark()) {
+                self.dropped.insert(name.clone());
                 continue;
             }
             let part = self.definitions.part(property.clone(), uses);
@@ -235,27 +247,6 @@ impl Walk<'_> {
             }
         }
         kind
-    }
-
-    /// True if `name` is a property of `object` that does not travel in this direction.
-    fn is_dropped(&self, object: &Map<String, Value>, uses: &[DefinitionId], name: &str) -> bool {
-        self.dropped_in(object, uses, name, 0)
-    }
-
-    fn dropped_in(&self, object: &Map<String, Value>, uses: &[DefinitionId], name: &str, depth: usize) -> bool {
-        let mark = self.direction.absent_mark();
-        if depth > 8 {
-            return false;
-        }
-        let own = object.get("properties").and_then(|it| it.get(name));
-        if own.is_some_and(|it| self.definitions.marked(it, uses, mark, 0)) {
-            return true;
-        }
-        let target = object.get("$ref").and_then(Value::as_str).and_then(|it| self.definitions.target(uses, it));
-        let behind = target.and_then(|(_, it)| it.schema.json.as_object().map(|json| (json, &it.schema.uses)));
-        behind.is_some_and(|(json, uses)| self.dropped_in(json, uses, name, depth + 1))
-            || (object.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object))
-                .any(|it| self.dropped_in(it, uses, name, depth + 1))
     }
 }
 

@@ -338,3 +338,30 @@ fn nesting_beyond_the_limit_is_cut_and_told() {
     assert_eq!(api.unwrap().operations.len(), 1);
     assert!(codes(&report).contains(&"schema-too-deep"));
 }
+
+#[test]
+fn hostile_nesting_and_fan_out_end_in_time() {
+    // As deep as a document can be.
+    let mut schema = json!({"type": "string"});
+    for _ in 0..105 {
+        schema = json!({"items": schema});
+    }
+    let (found, _) = convert("3.1.0", schema, json!({}));
+    assert!(found.is_object());
+    // Twice the same parent at every level: 2^60 ways from the top to the bottom.
+    let reference = |n: usize| json!({"$ref": format!("#/components/schemas/S{n}")});
+    let mut components = json!({"S60": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}});
+    for n in 0..60 {
+        let member = json!({"properties": {format!("p{n}"): {"allOf": [reference(n + 1), reference(n + 1)]}}});
+        components[format!("S{n}")] = json!({"allOf": [reference(n + 1), member, reference(n + 1)], "required": ["a"]});
+    }
+    let document = json!({
+        "openapi": "3.1.0",
+        "paths": {"/": {"post": {"requestBody": {"content": {"application/json": {"schema": reference(0)}}}}}},
+        "components": {"schemas": components},
+    });
+    let (api, _) = read_text(&document.to_string());
+    let schema = &api.operations[0].body.as_ref().unwrap().content[0].schema;
+    assert!(api.definitions.bundle(schema, Direction::Input).is_object());
+    assert!(api.definitions.object_view(schema, Direction::Input).is_some());
+}

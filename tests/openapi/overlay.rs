@@ -166,3 +166,12 @@ fn what_can_not_be_applied_is_told_and_left_undone() {
     let report = apply(&mut json!({}), &Document::new("/o", source, json!({})));
     assert_eq!(report.diagnostics[0].code, "not-overlay");
 }
+
+#[test]
+fn a_document_that_copies_itself_again_and_again_stays_bounded() {
+    let actions =
+        "- { target: $.a, copy: $ }\n- { target: $.b, update: [1] }\n- { target: $.b, copy: $.b }\n".repeat(300);
+    let (root, codes) = run(json!({"a": {}, "b": []}), &actions);
+    assert!(codes.contains(&"overlay-too-large"), "{codes:?}");
+    assert!(root.is_object());
+}

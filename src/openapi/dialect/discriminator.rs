@@ -7,8 +7,8 @@ use crate::schema::DefinitionId;
 use crate::schema::keyword::definition_name;
 use serde_json::{Map, Value, json};
 
-/// How far a branch is searched for its own idea of the property.
-const DEPTH: usize = 8;
+/// How many schemas of a branch are searched for its own idea of the property.
+const LOOKS: usize = 64;
 
 impl<'a> Reader<'a> {
     /// Gives every mapped branch of `oneOf`/`anyOf` its value of the discriminating property,
@@ -66,17 +66,15 @@ impl<'a> Reader<'a> {
     /// False if the branch fixes the property already, or to something else.
     fn may_add(&self, id: DefinitionId, property: &str, values: &[&str]) -> bool {
         let Some(node) = self.table.node(id) else { return false };
-        match self.allowed(node, property, 0) {
+        match self.allowed(node, property, &mut { LOOKS }) {
             None => true,
             Some(allowed) => allowed.len() > 1 && values.iter().all(|it| allowed.iter().any(|own| own == it)),
         }
     }
 
     /// The values that the schema at `node` leaves to `property`; `None` = any text.
-    fn allowed(&self, node: &Node<'a>, property: &str, depth: usize) -> Option<Vec<Value>> {
-        if depth > DEPTH {
-            return None;
-        }
+    fn allowed(&self, node: &Node<'a>, property: &str, looks: &mut usize) -> Option<Vec<Value>> {
+        *looks = looks.checked_sub(1)?;
         let here = self.references.follow(node.clone()).ok()?.node;
         let declared = here.child("properties").and_then(|it| it.child(property));
         if let Some(declared) = declared.and_then(|it| self.references.follow(it).ok())
@@ -85,7 +83,7 @@ impl<'a> Reader<'a> {
             return Some(values);
         }
         let members = here.child("allOf").map(|it| it.items()).unwrap_or_default();
-        members.iter().find_map(|it| self.allowed(it, property, depth + 1))
+        members.iter().find_map(|it| self.allowed(it, property, looks))
     }
 }
 

@@ -19,8 +19,10 @@ pub(in crate::openapi) struct Table<'a> {
     entries: Vec<Entry<'a>>,
     by_target: HashMap<(usize, String), DefinitionId>,
     /// Answers of earlier look-ups, by document and reference as written.
-    by_reference: HashMap<usize, HashMap<String, DefinitionId>>,
+    by_reference: HashMap<usize, HashMap<String, Result<DefinitionId, Unresolved>>>,
     names: HashSet<String>,
+    /// The next number to try for a name that is taken.
+    numbers: HashMap<String, usize>,
     /// Names that component schemas of the root document have a right to.
     reserved: HashMap<(usize, String), String>,
 }
@@ -33,7 +35,7 @@ struct Entry<'a> {
 }
 
 /// Why a schema's reference has no definition.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Unresolved {
     pub message: String,
     pub fix: Option<String>,
@@ -72,10 +74,10 @@ impl<'a> Table<'a> {
 
     fn unique(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
-        let mut number = 2;
         while !self.names.insert(name.clone()) {
+            let number = self.numbers.entry(wanted.to_owned()).or_insert(1);
+            *number += 1;
             name = format!("{wanted}_{number}");
-            number += 1;
         }
         name
     }
@@ -114,17 +116,20 @@ impl<'a> Reader<'a> {
     /// The definition that `reference`, written at `at`, means.
     pub(super) fn definition(&mut self, at: &At, reference: &str) -> Result<DefinitionId, Unresolved> {
         let known = self.table.by_reference.get(&at.document).and_then(|it| it.get(reference));
-        if let Some(&id) = known {
-            return Ok(id);
+        if let Some(known) = known {
+            return known.clone();
         }
-        let node =
-            self.references.resolve(at.document, &at.pointer, reference).map_err(|why| Unresolved::from(&why))?;
-        let id = self.table.id_of(self.end_of_chain(node)?);
+        let found = self
+            .references
+            .resolve(at.document, &at.pointer, reference)
+            .map_err(|why| Unresolved::from(&why))
+            .and_then(|node| self.end_of_chain(node))
+            .map(|node| self.table.id_of(node));
         // With an `$id` about, the meaning depends on where the reference stands.
         if !self.has_ids(at.document) {
-            self.table.by_reference.entry(at.document).or_default().insert(reference.to_owned(), id);
+            self.table.by_reference.entry(at.document).or_default().insert(reference.to_owned(), found.clone());
         }
-        Ok(id)
+        found
     }
 
     /// Follows schemas that are nothing but a `$ref`.
