@@ -3,6 +3,8 @@
 //! [`Service`] knows nothing of MCP revisions: asking the person is always [`Outcome::InputRequired`];
 //! `protocol/legacy` turns it into server requests and calls again with the answers.
 
+pub use crate::access::Visible;
+
 use crate::access::Caller;
 use crate::catalog::Catalog;
 use crate::content::{Content, ResourceContents};
@@ -149,20 +151,6 @@ pub enum Change {
 
 /// A running request.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<Outcome<T>, Failure>> + Send + 'a>>;
-
-/// Which tools a caller may see and call: one answer for `tools/list` and `tools/call`.
-#[derive(Debug, Clone)]
-pub enum Visible {
-    /// All of them, whoever asks (`cacheScope: public` is allowed).
-    All,
-    /// Some of them; depends on the caller.
-    Only {
-        /// Equal for callers with the same set; a cache key.
-        key: Arc<str>,
-        /// Indices into [`Catalog::tools`], ascending.
-        tools: Arc<[usize]>,
-    },
-}
 
 /// What `protocol` drives: the service, or a double in tests.
 pub trait Handler: Send + Sync {

@@ -2,11 +2,10 @@
 //! one is configured. `tools/list` and `tools/call` ask the same question here.
 
 use super::{SendOptions, Upstream};
-use crate::access::{Access, Caller, Decision, policy_input, read_policy_answer, visible_where};
+use crate::access::{Access, Caller, Decision, Visible, policy_input, read_policy_answer, visible_where};
 use crate::catalog::{Catalog, Tool};
 use crate::mapping::{self, Limits, Redirects, Tls};
 use crate::request::Request;
-use crate::service::Visible;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
