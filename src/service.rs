@@ -18,6 +18,7 @@ mod stream;
 
 pub use request::wanted_headers;
 pub use run::{Service, State};
+pub use crate::access::Visible;
 
 use crate::access::Caller;
 use crate::catalog::Catalog;
@@ -183,20 +184,6 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A running request.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<Outcome<T>, Failure>> + Send + 'a>>;
-
-/// Which tools a caller may see and call: one answer for `tools/list` and `tools/call`.
-#[derive(Debug, Clone)]
-pub enum Visible {
-    /// All of them, whoever asks (`cacheScope: public` is allowed).
-    All,
-    /// Some of them; depends on the caller.
-    Only {
-        /// Equal for callers with the same set; a cache key.
-        key: Arc<str>,
-        /// Indices into [`Catalog::tools`], ascending.
-        tools: Arc<[usize]>,
-    },
-}
 
 /// What `protocol` drives: the service, or a double in tests.
 pub trait Handler: Send + Sync {

@@ -6,13 +6,12 @@ use crate::access::Caller;
 use crate::catalog::{Arguments, From, RequestAction, Tool};
 use crate::content::{self, Content, failure};
 use crate::mapping::CallerValue;
-use crate::request::credential::{self, Credential};
 use crate::request::{self, Fixed, Request};
 use crate::response::{NoAnswer, Response};
 use crate::telemetry::Propagation;
 use crate::template::{BodyTemplate, Scope};
 use crate::upstream::SendOptions;
-use crate::upstream::auth::{NoCredential, ResolvedCredential};
+use crate::upstream::auth::{NoCredential, Resolved};
 use bytes::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
@@ -74,7 +73,7 @@ impl Service {
         context: &Context,
         action: &RequestAction,
         arguments: &Arguments,
-    ) -> Result<(Request, Vec<ResolvedCredential>), Content> {
+    ) -> Result<(Request, Resolved), Content> {
         let Some(source) = state.catalog.sources.get(action.source) else {
             return Err(Content::error("This tool's API is not configured."));
         };
@@ -82,7 +81,6 @@ impl Service {
             Ok(credentials) => credentials,
             Err(no_answer) => return Err(failure::from_no_answer(&no_answer, &context.request_id, true)),
         };
-        let given: Vec<Credential> = credentials.iter().map(placed).collect();
         let caller = |value: &CallerValue| caller_value(&context.caller, value);
         let template = |template: &BodyTemplate, arguments: &Arguments| template.render_in(&Scope::new(&Value::Object(arguments.clone())));
         let reader = super::links::upload_reader(context.local, &source.upload_dirs);
@@ -94,15 +92,15 @@ impl Service {
             local_files: reader.as_ref().map(|read| read.as_ref() as &(dyn Fn(&str) -> Result<Bytes, String> + Sync)),
             max_body: usize::MAX,
         };
-        match request::build(action, source, arguments, &fixed, &given) {
+        match request::build(action, source, arguments, &fixed, &credentials.credentials) {
             Ok(request) => Ok((request, credentials)),
             Err(unsendable) => Err(failure::from_unsendable(&unsendable)),
         }
     }
 
-    async fn credentials(&self, state: &State, context: &Context, action: &RequestAction) -> Result<Vec<ResolvedCredential>, NoAnswer> {
+    async fn credentials(&self, state: &State, context: &Context, action: &RequestAction) -> Result<Resolved, NoAnswer> {
         if action.security.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Resolved::default());
         }
         let name = state.catalog.sources.get(action.source).map(|source| source.name.as_str()).unwrap_or_default();
         let tenant = context.caller.tenant.as_deref().and_then(|tenant| state.tenants.get(tenant)?.get(name));
@@ -152,15 +150,6 @@ pub(super) fn no_content(context: &Context, action: &RequestAction, no_answer: &
         tracing::warn!(request_id = %context.request_id, kind = crate::upstream::kind(no_answer), detail = ?no_answer, "no answer");
     }
     failure::from_no_answer(no_answer, &context.request_id, action.idempotent)
-}
-
-/// The credential as the request takes it.
-fn placed(credential: &ResolvedCredential) -> Credential {
-    let value = match &credential.second {
-        Some(password) => credential::Value::UserPassword(credential.secret.clone(), password.clone()),
-        None => credential::Value::Secret(credential.secret.clone()),
-    };
-    Credential { placement: credential.placement.clone(), value }
 }
 
 /// The caller's headers that the source passes on.

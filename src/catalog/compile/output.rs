@@ -114,7 +114,3 @@ fn accept(successes: &[&Response]) -> String {
     format!("{}, */*;q=0.1", types.join(", "))
 }
 
-/// An open schema, for answers of unknown form.
-pub(super) fn open() -> Value {
-    json!({})
-}
