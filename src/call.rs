@@ -75,7 +75,8 @@ impl Refusal {
 /// JSON string (some clients send that) is read as the object.
 pub fn prepare(tool: &Arc<Tool>, arguments: Option<&RawValue>) -> Result<Call, Refusal> {
     let text = parse::unwrapped(arguments.map_or("{}", RawValue::get));
-    let mut arguments = parse::arguments(&text).map_err(|problem| Refusal { problems: vec![problem], legal: vec![] })?;
+    let mut arguments =
+        parse::arguments(&text).map_err(|problem| Refusal { problems: vec![problem], legal: vec![] })?;
     let check = &tool.input.check;
     let schema = check.schema();
     let mut healed = Vec::new();
@@ -89,7 +90,8 @@ pub fn prepare(tool: &Arc<Tool>, arguments: Option<&RawValue>) -> Result<Call, R
     defaults::fill(tool, &mut arguments);
     let mut valid = is_valid(check, &mut arguments);
     if !valid {
-        heal::heal(&mut arguments, schema, &mut healed);
+        let faults = with_value(&mut arguments, |value| check.faults(value));
+        heal::heal(&mut arguments, schema, &faults, &mut healed);
         defaults::fill(tool, &mut arguments);
         valid = is_valid(check, &mut arguments);
     }

@@ -4,11 +4,53 @@
 //! (listed in [`Api::skipped`] with the reason), never the document. After this module nobody looks
 //! into an OpenAPI document again.
 
-use crate::diagnostic::{Diagnostic, Place};
+mod body;
+mod dialect;
+mod finding;
+mod node;
+mod operation;
+pub mod overlay;
+mod parameter;
+mod path;
+mod read;
+mod reference;
+mod security;
+mod server;
+mod swagger2;
+mod text;
+
+use crate::diagnostic::{Diagnostic, Report};
+use crate::document::{Document, DocumentSet};
 use crate::schema::{Definitions, Schema};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+
+/// What reading may cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Levels of schemas within schemas; what lies deeper accepts anything (with a warning).
+    pub max_schema_depth: usize,
+    /// Schema Objects that are converted; those beyond accept anything (with a warning).
+    pub max_schemas: usize,
+    /// Operations; those beyond are skipped.
+    pub max_operations: usize,
+}
+
+impl Default for ReadOptions {
+    /// 100 levels, 4 million schemas, 100,000 operations.
+    fn default() -> Self {
+        ReadOptions { max_schema_depth: 100, max_schemas: 4_000_000, max_operations: 100_000 }
+    }
+}
+
+/// Reads the root document of `set`, following references into the others.
+///
+/// Gives the API and everything that is wrong with the document; no API where the root is no OpenAPI
+/// document (Swagger 2.0, OpenAPI 3.0, 3.1, 3.2).
+pub fn read(set: &DocumentSet, options: &ReadOptions) -> (Option<Api>, Report) {
+    read::read(set, options)
+}
 
 /// One API description.
 #[derive(Debug)]
@@ -27,6 +69,31 @@ pub struct Api {
     pub security_schemes: IndexMap<String, SecurityScheme>,
     /// The schemas that operations refer to.
     pub definitions: Arc<Definitions>,
+}
+
+impl Api {
+    /// The operations that `name` means: those with this `operationId` (exactly one in a correct
+    /// document), else those at `METHOD /path`, the method in any case.
+    pub fn find(&self, name: &str) -> Vec<&Operation> {
+        let by_id: Vec<&Operation> =
+            self.operations.iter().filter(|it| it.operation_id.as_deref() == Some(name)).collect();
+        match name.trim().split_once(char::is_whitespace) {
+            Some((method, path)) if by_id.is_empty() => {
+                let path = path.trim();
+                self.operations.iter().filter(|it| it.path == path && it.method.eq_ignore_ascii_case(method)).collect()
+            }
+            _ => by_id,
+        }
+    }
+
+    /// The skipped operation that `name` means, named as for [`Api::find`].
+    pub fn find_skipped(&self, name: &str) -> Option<&Skipped> {
+        let by_id = self.skipped.iter().find(|it| it.operation_id.as_deref() == Some(name));
+        by_id.or_else(|| {
+            let (method, path) = name.trim().split_once(char::is_whitespace)?;
+            self.skipped.iter().find(|it| it.path == path.trim() && it.method.eq_ignore_ascii_case(method))
+        })
+    }
 }
 
 /// An operation that is no tool.
@@ -49,6 +116,8 @@ pub struct Operation {
     pub method: String,
     /// Path template as written, such as `/pet/{petId}`.
     pub path: String,
+    /// The path template taken apart; its variables are names in [`Operation::parameters`].
+    pub route: Route,
     /// `operationId`, if not empty.
     pub operation_id: Option<String>,
     /// `summary` (path item's where the operation has none).
@@ -74,8 +143,42 @@ pub struct Operation {
     pub security: Vec<Vec<SecurityRequirement>>,
     /// The `x-…` members of operation and path item.
     pub extensions: Map<String, Value>,
-    /// Where the operation stands.
-    pub place: Option<Place>,
+    /// Where the operation stands; see [`Operation::place`].
+    pub origin: Origin,
+}
+
+/// A node of a document.
+#[derive(Clone)]
+pub struct Origin {
+    /// The document.
+    pub document: Arc<Document>,
+    /// JSON pointer of the node.
+    pub pointer: String,
+}
+
+impl std::fmt::Debug for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}#{}", self.document.source.name, self.pointer)
+    }
+}
+
+/// A path template, taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Route {
+    /// Literals and variables in order; begins with a slash.
+    pub parts: Vec<RoutePart>,
+    /// The literal query that the author wrote in the path, percent-encoded, without `?`. Variables
+    /// of such a query are query parameters.
+    pub fixed_query: Option<String>,
+}
+
+/// One piece of a path template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RoutePart {
+    /// Text sent as is, percent-encoded already.
+    Literal(String),
+    /// Name of the path parameter in [`Operation::parameters`] that stands here.
+    Variable(String),
 }
 
 /// `in` of a parameter.

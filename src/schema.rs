@@ -5,10 +5,13 @@
 //! `$ref` inside [`Schema::json`] and [`Definition::json`] has the form `#/$defs/NAME`, where NAME is
 //! a [`Definition::name`] of the same [`Definitions`].
 
+pub mod bundle;
 pub mod check;
+pub mod keyword;
 pub mod kinds;
 pub mod output;
 pub mod profile;
+pub mod view;
 pub mod walk;
 
 use serde_json::Value;
@@ -34,9 +37,23 @@ pub struct Definition {
     /// The schema with `readOnly`/`writeOnly` marks as the author wrote them.
     pub schema: Schema,
     /// [`Definition::schema`] without what only answers carry; made on first use.
-    pub for_input: OnceLock<Arc<Value>>,
+    pub for_input: OnceLock<Schema>,
     /// [`Definition::schema`] without what only requests carry; made on first use.
-    pub for_output: OnceLock<Arc<Value>>,
+    pub for_output: OnceLock<Schema>,
+}
+
+impl Schema {
+    /// The schema `true`: every value.
+    pub fn any() -> Schema {
+        Schema { json: Arc::new(Value::Bool(true)), uses: Arc::from([]) }
+    }
+}
+
+impl Definition {
+    /// A definition whose directed forms are not made yet.
+    pub fn new(name: String, schema: Schema) -> Definition {
+        Definition { name, schema, for_input: OnceLock::new(), for_output: OnceLock::new() }
+    }
 }
 
 /// All named schemas of one source, shared by its operations.

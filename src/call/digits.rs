@@ -106,7 +106,8 @@ pub(super) fn lossy(text: &str) -> Vec<(Vec<Step>, &str)> {
                     }
                 }
                 if name_next && let Some(Step::Name(name)) = path.last_mut() {
-                    *name = text.get(start..at).and_then(|quoted| serde_json::from_str(quoted).ok()).unwrap_or_default();
+                    *name =
+                        text.get(start..at).and_then(|quoted| serde_json::from_str(quoted).ok()).unwrap_or_default();
                     name_next = false;
                 }
             }
@@ -125,7 +126,8 @@ pub(super) fn lossy(text: &str) -> Vec<(Vec<Step>, &str)> {
                 None => {}
             },
             b'-' | b'0'..=b'9' => {
-                while bytes.get(at).is_some_and(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-')) {
+                while bytes.get(at).is_some_and(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'))
+                {
                     at += 1;
                 }
                 let token = text.get(start..at).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Schema-directed healing of what clients do to arguments on the way. Only arguments that are not valid
-//! as they come are looked at, and only two things change:
+//! Schema-directed healing of what clients do to arguments on the way. Only places that the validator
+//! objects to are looked at, and only two things change:
 //!
 //! - a text where the schema allows no text, but an array, object, number or boolean, and the text is one;
 //! - null where the schema allows no null and the member is optional: it is taken for absent.
@@ -18,9 +18,9 @@ const FUEL: usize = 200;
 
 static ANYTHING: Value = Value::Bool(true);
 
-/// Heals arguments in place; `healed` gets the path of each change.
-pub(super) fn heal(arguments: &mut Arguments, schema: &Value, healed: &mut Vec<String>) {
-    let mut healer = Healer { root: schema, path: Vec::new(), healed };
+/// Heals arguments in place, at the `faults` that the validator found; `healed` gets the path of each change.
+pub(super) fn heal(arguments: &mut Arguments, schema: &Value, faults: &[Vec<Step>], healed: &mut Vec<String>) {
+    let mut healer = Healer { root: schema, faults, path: Vec::new(), healed };
     healer.object(arguments, &[schema]);
 }
 
@@ -42,25 +42,34 @@ pub(super) fn kinds_at(schema: &Value, path: &[Step]) -> Kinds {
 
 struct Healer<'r, 'h> {
     root: &'r Value,
+    faults: &'h [Vec<Step>],
     path: Vec<Step>,
     healed: &'h mut Vec<String>,
 }
 
 impl<'r> Healer<'r, '_> {
+    /// True if a fault lies here, above or below.
+    fn is_at_fault(&self) -> bool {
+        self.faults.iter().any(|fault| fault.iter().zip(&self.path).all(|(a, b)| a == b))
+    }
+
     fn object(&mut self, members: &mut Arguments, schemas: &[&'r Value]) {
         let mut absent: Vec<String> = Vec::new();
         for (name, value) in members.iter_mut() {
             if !matches!(value, Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_)) {
                 continue;
             }
+            self.path.push(Step::Name(name.clone()));
             let mut inner = Vec::new();
-            for schema in schemas {
-                member(self.root, schema, name, &mut FUEL.clone(), &mut inner);
+            if self.is_at_fault() {
+                for schema in schemas {
+                    member(self.root, schema, name, &mut FUEL.clone(), &mut inner);
+                }
             }
             if inner.is_empty() {
+                self.path.pop();
                 continue;
             }
-            self.path.push(Step::Name(name.clone()));
             if value.is_null() {
                 let needed = schemas.iter().any(|schema| requires(self.root, schema, name, &mut FUEL.clone()));
                 if !needed && !union(self.root, &inner).meets(Kinds::NULL) {
@@ -91,15 +100,15 @@ impl<'r> Healer<'r, '_> {
             Value::Object(members) => self.object(members, schemas),
             Value::Array(items) => {
                 for (index, value) in items.iter_mut().enumerate() {
-                    if matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_)) {
+                    self.path.push(Step::Index(index));
+                    if matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_)) && self.is_at_fault() {
                         let mut inner = Vec::new();
                         for schema in schemas {
                             item(self.root, schema, index, &mut FUEL.clone(), &mut inner);
                         }
-                        self.path.push(Step::Index(index));
                         self.value(value, &inner);
-                        self.path.pop();
                     }
+                    self.path.pop();
                 }
             }
             _ => {}

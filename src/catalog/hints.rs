@@ -63,18 +63,18 @@ pub fn describe(
     if parts.iter().all(|part| part.starts_with("Errors: ")) {
         parts.insert(0, sanitized(&call));
     }
-    if let Some(from) = from {
-        if let Some(text) = &from.prepend {
-            parts.insert(0, sanitized(text));
-        }
-        if let Some(text) = &from.append {
-            parts.push(sanitized(text));
-        }
-    }
     parts.retain(|part| !part.is_empty());
+    let extra = |text: Option<&String>| text.map(|text| sanitized(text)).filter(|text| !text.is_empty());
+    let before = extra(from.and_then(|from| from.prepend.as_ref()));
+    let after = extra(from.and_then(|from| from.append.as_ref()));
     let most = from.and_then(|from| from.max_chars).unwrap_or(MOST_CHARS).max(1);
-    let text = cut_at_word(&parts.join("\n\n"), most);
-    if text.is_empty() { "Calls the API".to_string() } else { text }
+    // What the author added stays whole; what the document says gives way.
+    let around = [&before, &after].into_iter().flatten().map(|text| text.chars().count() + 2).sum::<usize>();
+    let middle = most.saturating_sub(around);
+    let middle = if middle == 0 { String::new() } else { cut_at_word(&parts.join("\n\n"), middle) };
+    let whole: Vec<String> =
+        [before, Some(middle), after].into_iter().flatten().filter(|text| !text.is_empty()).collect();
+    cut_at_word(&whole.join("\n\n"), most)
 }
 
 /// Adds a part unless another one says it already.

@@ -122,7 +122,9 @@ fn plain_name(candidate: &NameCandidate, style: NameStyle, max: usize) -> String
     let id = candidate.operation_id.as_deref().unwrap_or_default();
     let base = match legal(id) {
         // Nothing of the operationId is left: the path says more.
-        empty if empty.is_empty() => path_name(&candidate.method, &candidate.path),
+        empty if empty.is_empty() || (style == NameStyle::Snake && snake(&empty).is_empty()) => {
+            path_name(&candidate.method, &candidate.path)
+        }
         name => name,
     };
     let name = legal(&format!("{}{base}", candidate.prefix));
@@ -149,7 +151,10 @@ fn apart(candidate: &NameCandidate, name: &str, style: NameStyle, max: usize, ta
         return hashed;
     }
     // The very same operation twice (two sources): only their order tells them apart.
-    (2usize..).map(|number| with_tail(&hashed, &number.to_string(), max)).find(|name| !taken.contains(name)).unwrap_or(hashed)
+    (2usize..)
+        .map(|number| with_tail(&hashed, &number.to_string(), max))
+        .find(|name| !taken.contains(name))
+        .unwrap_or(hashed)
 }
 
 /// Legal names come back as they are; else every run of illegal characters becomes one `_`, none at the ends.

@@ -39,9 +39,7 @@ pub struct SearchTool {
 /// description sums the catalog up; together they stay under about 1,000 tokens whatever the catalog.
 pub fn definitions(catalog: &Catalog) -> Vec<SearchTool> {
     let name = json!({ "type": "string", "description": "Name of the tool, as search_tools gives it." });
-    let object = |properties: Value, required: &[&str]| {
-        json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
-    };
+    let object = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
     vec![
         SearchTool {
             name: SEARCH,

@@ -5,6 +5,7 @@
 
 mod accept;
 mod compile;
+mod read;
 mod repair;
 
 use crate::schema::kinds::Kinds;
@@ -78,7 +79,7 @@ pub enum Verdict {
     Conforms,
     /// Well-formed JSON that does not.
     Differs,
-    /// No JSON text in UTF-8, or one nested deeper than 127.
+    /// No JSON text in UTF-8 (RFC 8259), or one nested deeper than 127.
     NotJson,
 }
 

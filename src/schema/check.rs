@@ -16,6 +16,9 @@ use std::sync::{Arc, OnceLock};
 /// Most problems that one check reports; one more line says how many are left out.
 pub const MOST_PROBLEMS: usize = 10;
 
+/// Faults told apart by [`Checker::faults`].
+const MOST_FAULTS: usize = 100;
+
 /// One wrong argument, in words for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -102,6 +105,22 @@ impl Checker {
         }
         found.iter_mut().for_each(|found| path::settle(&mut found.path, value));
         found
+    }
+
+    /// Where `value` goes against the schema: the places whose value, or something in it, would have to be
+    /// another. Missing and unknown members are not among them. Empty path = anywhere.
+    pub fn faults(&self, value: &Value) -> Vec<Vec<Step>> {
+        let Ok(validator) = self.validator() else { return Vec::new() };
+        let mut faults: Vec<Vec<Step>> = Vec::new();
+        for error in validator.iter_errors(value).filter(|error| explain::is_about_value(error)) {
+            if faults.len() >= MOST_FAULTS {
+                return vec![Vec::new()];
+            }
+            let mut place = explain::steps(error.instance_path());
+            path::settle(&mut place, value);
+            faults.push(place);
+        }
+        faults
     }
 
     fn validator(&self) -> Result<&Validator, &str> {

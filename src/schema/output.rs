@@ -20,10 +20,14 @@ pub fn strict(schema: &Value) -> Value {
 /// A root that only objects satisfy stays `type: object`, without null.
 pub fn relaxed(schema: &Value) -> Value {
     let mut relaxer = Relaxer { root: schema, inlined: Vec::new(), left: MOST_INLINED };
-    let mut out = match relaxer.relax(schema, 0, true) {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    };
+    let mut out = object(relaxer.relax(schema, 0, true));
+    // Alternatives that come down to one reference: the root says itself what it is.
+    for _ in 0..32 {
+        let target = out.get("$ref").and_then(Value::as_str).and_then(|reference| walk::target(schema, reference));
+        let Some(target) = target else { break };
+        out = object(relaxer.relax(target, 0, true));
+    }
+    out.shift_remove("$ref");
     if allowed(schema, schema) == Kinds::OBJECT {
         out.shift_remove("type");
         out.shift_insert(0, "type".to_string(), Value::from("object"));
@@ -40,6 +44,13 @@ pub fn relaxed(schema: &Value) -> Value {
     let mut out = Value::Object(out);
     walk::drop_unused(&mut out);
     out
+}
+
+fn object(schema: Value) -> Map<String, Value> {
+    match schema {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
 }
 
 /// True if a schema can be published to clients of revisions up to 2025-11-25, whose `outputSchema` is
@@ -120,7 +131,15 @@ impl<'r> Relaxer<'r> {
         let structural = |keyword: &str| {
             matches!(
                 keyword,
-                "type" | "properties" | "items" | "additionalProperties" | "allOf" | "anyOf" | "oneOf" | "enum" | "const"
+                "type"
+                    | "properties"
+                    | "items"
+                    | "additionalProperties"
+                    | "allOf"
+                    | "anyOf"
+                    | "oneOf"
+                    | "enum"
+                    | "const"
             )
         };
         let rest = members.keys().filter(|keyword| structural(keyword)).count();
@@ -202,7 +221,9 @@ impl<'r> Relaxer<'r> {
                         relaxed.push(branch);
                     }
                 }
-                let any = relaxed.iter().any(|branch| branch.as_object().is_none_or(|m| m.keys().all(|k| k == "description")));
+                let any = relaxed
+                    .iter()
+                    .any(|branch| branch.as_object().is_none_or(|m| m.keys().all(|k| k == "description")));
                 if !any {
                     out.alternatives = Some(relaxed);
                 }

@@ -1,6 +1,6 @@
-//! What of a schema is published. Calls are always checked against the full schema, so a published
-//! schema may say less, never more: what the full one allows, the published one allows too (but for
-//! [`SchemaProfile::StrictVendors`], which may settle on one of several ways to write a value).
+//! What of a schema is published. Calls are always checked against the full schema, so the published one
+//! may say less. It narrows in two places only: a property that one of several alternatives declares has
+//! that alternative's type, and [`SchemaProfile::StrictVendors`] settles on one of several types.
 //!
 //! No profile loses a property name.
 

@@ -1,39 +1,18 @@
-//! Which members of a schema hold schemas (JSON Schema 2020-12, Core §10 and §11), and local references.
+//! Walks over a self-contained schema's subschemas, and its local references.
 
+use super::keyword::{Holds, holds};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
-
-/// How a keyword holds schemas.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
-    /// The value is a schema (or, as older drafts allow for `items`, a list of them).
-    One,
-    /// An object whose members' values are schemas.
-    Map,
-    /// A list of schemas.
-    List,
-}
-
-/// Says how `keyword` holds schemas; `None` for every other keyword.
-pub fn holds(keyword: &str) -> Option<Holds> {
-    match keyword {
-        "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains" | "propertyNames"
-        | "unevaluatedItems" | "unevaluatedProperties" | "contentSchema" | "additionalItems" => Some(Holds::One),
-        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => Some(Holds::Map),
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Some(Holds::List),
-        _ => None,
-    }
-}
 
 /// Calls `visit` with every direct subschema of `schema` (booleans included).
 pub fn each_child<'a>(schema: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
     let Some(members) = schema.as_object() else { return };
     for (keyword, value) in members {
         match (holds(keyword), value) {
-            (Some(Holds::Map), Value::Object(map)) => map.values().for_each(&mut *visit),
-            (Some(Holds::List | Holds::One), Value::Array(list)) => list.iter().for_each(&mut *visit),
-            (Some(Holds::One), value) => visit(value),
+            (Holds::Map, Value::Object(map)) => map.values().for_each(&mut *visit),
+            (Holds::List | Holds::One, Value::Array(list)) => list.iter().for_each(&mut *visit),
+            (Holds::One, value) => visit(value),
             _ => {}
         }
     }
@@ -44,9 +23,9 @@ pub fn each_child_mut(schema: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
     let Some(members) = schema.as_object_mut() else { return };
     for (keyword, value) in members.iter_mut() {
         match (holds(keyword), value) {
-            (Some(Holds::Map), Value::Object(map)) => map.values_mut().for_each(&mut *visit),
-            (Some(Holds::List | Holds::One), Value::Array(list)) => list.iter_mut().for_each(&mut *visit),
-            (Some(Holds::One), value) => visit(value),
+            (Holds::Map, Value::Object(map)) => map.values_mut().for_each(&mut *visit),
+            (Holds::List | Holds::One, Value::Array(list)) => list.iter_mut().for_each(&mut *visit),
+            (Holds::One, value) => visit(value),
             _ => {}
         }
     }
@@ -97,9 +76,9 @@ pub fn drop_unused(root: &mut Value) {
     if let Some(members) = root.as_object() {
         for (keyword, value) in members.iter().filter(|(keyword, _)| *keyword != "$defs") {
             match (holds(keyword), value) {
-                (Some(Holds::Map), Value::Object(map)) => open.extend(map.values()),
-                (Some(Holds::List | Holds::One), Value::Array(list)) => open.extend(list),
-                (Some(Holds::One), value) => open.push(value),
+                (Holds::Map, Value::Object(map)) => open.extend(map.values()),
+                (Holds::List | Holds::One, Value::Array(list)) => open.extend(list),
+                (Holds::One, value) => open.push(value),
                 _ => {}
             }
         }

@@ -120,7 +120,9 @@ impl Teller<'_> {
             // A name that is already given is not what was meant.
             let near = nearest(name, legal_names.iter().copied().filter(|legal| given.get(*legal).is_none()));
             let message = match near {
-                None if !at_root && !legal_names.is_empty() => format!("is not known here; known: {}", listed(&legal_names)),
+                None if !at_root && !legal_names.is_empty() => {
+                    format!("is not known here; known: {}", listed(&legal_names))
+                }
                 None if !at_root => "is not known here; no member is".to_string(),
                 _ => "is not known".to_string(),
             };
@@ -291,7 +293,15 @@ fn reason(error: &ValidationError<'_>) -> String {
     }
 }
 
-fn steps(location: &Location) -> Vec<Step> {
+/// False for errors that no other value in the same place would mend: missing and unknown members.
+pub(super) fn is_about_value(error: &ValidationError<'_>) -> bool {
+    !matches!(
+        error.kind(),
+        Kind::Required { .. } | Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. }
+    )
+}
+
+pub(super) fn steps(location: &Location) -> Vec<Step> {
     location
         .segments()
         .map(|segment| match segment {

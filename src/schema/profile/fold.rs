@@ -21,7 +21,13 @@ pub fn is_flat(schema: &Value) -> bool {
 /// The members of one object schema that stands for `schema`: no combinator, no `$ref`, all property names.
 /// `$defs` are not copied.
 pub fn object(root: &Value, schema: &Value) -> Map<String, Value> {
-    let mut fold = Fold { root, fuel: FUEL, open: Vec::new(), notes: Vec::new() };
+    object_below(root, schema, &[], FUEL).0
+}
+
+/// As [`object`], without following the references in `open`; also gives the references that were followed.
+pub fn object_below(root: &Value, schema: &Value, open: &[String], fuel: usize) -> (Map<String, Value>, Vec<String>) {
+    let open = open.iter().map(String::as_str).collect();
+    let mut fold = Fold { root, fuel: fuel.min(FUEL), open, followed: Vec::new(), notes: Vec::new() };
     let mut folded = fold.fold(schema);
     if !fold.notes.is_empty() {
         let note = cut(&fold.notes.join(" "), MOST_NOTE);
@@ -31,7 +37,7 @@ pub fn object(root: &Value, schema: &Value) -> Map<String, Value> {
         };
         folded.insert("description".to_string(), Value::from(described));
     }
-    folded
+    (folded, fold.followed)
 }
 
 struct Fold<'r> {
@@ -39,6 +45,7 @@ struct Fold<'r> {
     fuel: usize,
     /// References being followed, so that a definition that holds itself ends.
     open: Vec<&'r str>,
+    followed: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -46,7 +53,7 @@ impl<'r> Fold<'r> {
     fn fold(&mut self, schema: &'r Value) -> Map<String, Value> {
         let mut out = Map::new();
         let Some(members) = schema.as_object() else { return out };
-        if self.fuel == 0 || self.open.len() > 64 {
+        if self.fuel == 0 || self.open.len() > 128 {
             return out;
         }
         self.fuel -= 1;
@@ -60,6 +67,7 @@ impl<'r> Fold<'r> {
             && let Some(target) = walk::target(self.root, reference)
         {
             self.open.push(reference);
+            self.followed.push(reference.to_string());
             let target = self.fold(target);
             self.open.pop();
             add(&mut out, target);
@@ -121,11 +129,12 @@ impl<'r> Fold<'r> {
         for branch in folded {
             for (name, property) in properties(branch) {
                 let times = seen.get(&name).and_then(Value::as_u64).unwrap_or(0);
-                let joined = match union.remove(&name) {
-                    None => property,
-                    Some(before) => either(before, property),
-                };
-                union.insert(name.clone(), joined);
+                match union.get_mut(&name) {
+                    None => {
+                        union.insert(name.clone(), property);
+                    }
+                    Some(slot) => *slot = either(slot.take(), property),
+                }
                 seen.insert(name, Value::from(times + 1));
             }
         }
@@ -159,7 +168,7 @@ fn may_be_object(branch: &Value) -> bool {
 
 fn properties(schema: Map<String, Value>) -> Map<String, Value> {
     let mut schema = schema;
-    match schema.remove("properties") {
+    match schema.shift_remove("properties") {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
     }
@@ -196,8 +205,8 @@ fn require(schema: &mut Map<String, Value>, names: Vec<String>) {
 fn add(out: &mut Map<String, Value>, part: Map<String, Value>) {
     let mut part = part;
     require(out, required(&part));
-    part.remove("required");
-    if let Some(Value::Object(properties)) = part.remove("properties") {
+    part.shift_remove("required");
+    if let Some(Value::Object(properties)) = part.shift_remove("properties") {
         edit_properties(out, |target| {
             for (name, property) in properties {
                 let joined = match target.get(&name) {
@@ -241,9 +250,9 @@ pub fn both(a: Value, b: Value) -> Value {
     if let (Some(small), Some(large)) = (a.as_object(), b.as_object())
         && !small.contains_key("$ref")
         && !large.contains_key("$ref")
-        && large.iter().all(|(keyword, value)| {
-            is_annotation(keyword) || small.get(keyword).is_none_or(|other| other == value)
-        })
+        && large
+            .iter()
+            .all(|(keyword, value)| is_annotation(keyword) || small.get(keyword).is_none_or(|other| other == value))
     {
         let mut merged = small.clone();
         for (keyword, value) in large {
@@ -280,7 +289,7 @@ pub fn either(a: Value, b: Value) -> Value {
     }
     let mut branches = match a {
         Value::Object(mut members) if members.len() == 1 && members.contains_key("anyOf") => {
-            match members.remove("anyOf") {
+            match members.shift_remove("anyOf") {
                 Some(Value::Array(branches)) => branches,
                 _ => Vec::new(),
             }
@@ -315,12 +324,9 @@ fn is_any(schema: &Value) -> bool {
     }
 }
 
-/// Keywords that say something about a value without restricting it.
+/// Keywords that say something about a value without restricting it, OpenAPI's own included.
 pub fn is_annotation(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "title" | "description" | "default" | "examples" | "example" | "deprecated" | "readOnly" | "writeOnly" | "$comment"
-    ) || keyword.starts_with("x-")
+    crate::schema::keyword::is_annotation(keyword) || keyword == "example" || keyword.starts_with("x-")
 }
 
 /// Says which combinations of arguments are legal.

@@ -27,7 +27,7 @@ pub fn reduce(full: &Value) -> Value {
 struct Reducer<'r> {
     root: &'r Value,
     left: usize,
-    /// Names of the definitions being inlined.
+    /// References being inlined.
     open: Vec<String>,
 }
 
@@ -48,10 +48,11 @@ impl Reducer<'_> {
     }
 
     fn inline(&mut self, reference: &str, members: &Map<String, Value>) -> Value {
-        let name = walk::definition_name(reference).map(|name| name.into_owned()).unwrap_or_else(|| reference.to_string());
+        let name =
+            walk::definition_name(reference).map(|name| name.into_owned()).unwrap_or_else(|| reference.to_string());
         let description = members.get("description").and_then(Value::as_str);
         let target = walk::target(self.root, reference);
-        let recursive = self.open.contains(&name);
+        let recursive = self.open.iter().any(|open| open == reference);
         let (Some(target), false) = (target, recursive || self.left == 0 || self.open.len() >= DEEPEST) else {
             let what = if recursive { "recursive" } else { "see" };
             let described = match description {
@@ -65,10 +66,10 @@ impl Reducer<'_> {
             }
             return cut_off;
         };
-        self.open.push(name);
+        self.open.push(reference.to_string());
         let mut out = if members.len() > 1 {
             let mut siblings = members.clone();
-            siblings.remove("$ref");
+            siblings.shift_remove("$ref");
             if siblings.keys().all(|keyword| fold::is_annotation(keyword)) {
                 self.reduce(target)
             } else {
@@ -96,16 +97,20 @@ impl Reducer<'_> {
     }
 
     fn combined(&mut self, schema: &Value, members: &Map<String, Value>) -> Value {
-        if self.is_object(schema, 0) {
-            let folded = fold::object(self.root, schema);
-            return self.of_type("object", &folded, Vec::new());
+        if self.is_object(schema, &mut 200) {
+            let (folded, followed) = fold::object_below(self.root, schema, &self.open, self.left.max(1));
+            let before = self.open.len();
+            self.open.extend(followed);
+            let out = self.of_type("object", &folded, Vec::new());
+            self.open.truncate(before);
+            return out;
         }
         let mut merged = members.clone();
         let all: Vec<Value> = take_list(&mut merged, "allOf");
         let mut any: Vec<Value> = take_list(&mut merged, "anyOf");
         any.extend(take_list(&mut merged, "oneOf"));
         for keyword in ["if", "then", "else", "not"] {
-            merged.remove(keyword);
+            merged.shift_remove(keyword);
         }
         for part in &all {
             if let Value::Object(part) = self.reduce(part) {
@@ -141,20 +146,23 @@ impl Reducer<'_> {
     }
 
     /// True if only objects (and null) satisfy the schema, or if some alternative is an object with members.
-    fn is_object(&self, schema: &Value, depth: usize) -> bool {
+    fn is_object(&self, schema: &Value, fuel: &mut usize) -> bool {
         let Some(members) = schema.as_object() else { return false };
-        if depth > 8 {
+        if *fuel == 0 {
             return false;
         }
-        if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
-            return walk::target(self.root, reference).is_some_and(|target| self.is_object(target, depth + 1));
+        *fuel -= 1;
+        if let Some(reference) = members.get("$ref").and_then(Value::as_str)
+            && walk::target(self.root, reference).is_some_and(|target| self.is_object(target, fuel))
+        {
+            return true;
         }
         if members.get("properties").and_then(Value::as_object).is_some_and(|properties| !properties.is_empty()) {
             return true;
         }
         ["allOf", "anyOf", "oneOf"].iter().any(|keyword| {
             let branches = members.get(*keyword).and_then(Value::as_array).into_iter().flatten();
-            branches.into_iter().any(|branch| self.is_object(branch, depth + 1))
+            branches.into_iter().any(|branch| self.is_object(branch, fuel))
         })
     }
 
@@ -227,7 +235,10 @@ impl Reducer<'_> {
             Some(items @ Value::Object(_)) => self.reduce(items),
             _ => {
                 let first = members.get("prefixItems").and_then(Value::as_array).and_then(|list| list.first());
-                first.map_or_else(|| json!({ "type": "string", "description": "any JSON value" }), |item| self.reduce(item))
+                first.map_or_else(
+                    || json!({ "type": "string", "description": "any JSON value" }),
+                    |item| self.reduce(item),
+                )
             }
         };
         out.insert("items".to_string(), items);
@@ -260,7 +271,9 @@ fn scalar(kind: &str, members: &Map<String, Value>, out: &mut Map<String, Value>
     }
     for (keyword, bound) in members.iter().filter(|(_, bound)| bound.is_number()) {
         let (target, note_needed) = match (kind, keyword.as_str()) {
-            ("integer" | "number", "minimum" | "maximum") | ("string", "minLength" | "maxLength") => (keyword.as_str(), ""),
+            ("integer" | "number", "minimum" | "maximum") | ("string", "minLength" | "maxLength") => {
+                (keyword.as_str(), "")
+            }
             ("integer" | "number", "exclusiveMinimum") if !members.contains_key("minimum") => ("minimum", "more than"),
             ("integer" | "number", "exclusiveMaximum") if !members.contains_key("maximum") => ("maximum", "less than"),
             ("integer" | "number", "multipleOf") => ("", "a multiple of"),
@@ -336,7 +349,7 @@ fn simplest(branches: Vec<Value>, notes: &mut Vec<String>) -> Option<Value> {
 }
 
 fn take_list(members: &mut Map<String, Value>, keyword: &str) -> Vec<Value> {
-    match members.remove(keyword) {
+    match members.shift_remove(keyword) {
         Some(Value::Array(list)) => list,
         _ => Vec::new(),
     }

@@ -1,0 +1,178 @@
+//! One door for JSON and YAML, chosen by content.
+
+use super::index::Index;
+use super::{Document, Format, Limits, json, lenient, yaml};
+use crate::diagnostic::{Diagnostic, Place, Report, Severity, Source};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// At most this many problems of one code are reported a document; a last one says how many more.
+const PER_CODE: usize = 20;
+
+/// Reads a document: JSON where the first character is `{` or `[`, else YAML 1.2 (core schema).
+///
+/// JSON with comments or trailing commas, and flow YAML that starts with a bracket, are read too,
+/// with a warning (`json-not-strict`). Of duplicate keys the last wins, with a warning. `None` comes
+/// with at least one error in the report; the report may hold warnings either way.
+pub fn parse(source: Arc<Source>, location: String, limits: &Limits) -> (Option<Document>, Report) {
+    let mut report = Report::new();
+    if let Some(problem) = refuse_early(&source, limits) {
+        report.push(problem);
+        return (None, report);
+    }
+    let read = if looks_like_json(&source.text) {
+        read_json(&source, limits, &mut report)
+    } else {
+        yaml::read(&source, limits, &mut report).map(|read| (read, Format::Yaml))
+    };
+    let document = match read {
+        Ok((read, format)) => {
+            let document = Document::with_format(location, source, read.root, format);
+            explain(&document, read.findings, &mut report);
+            Some(document)
+        }
+        Err(problem) => {
+            report.push(problem);
+            None
+        }
+    };
+    (document, limited(report))
+}
+
+/// A tree and what has to be looked at again in the text.
+pub(super) struct Read {
+    pub(super) root: Value,
+    pub(super) findings: Findings,
+}
+
+/// What a reader noticed without knowing the place.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Findings {
+    /// Some object has a key twice.
+    pub(super) duplicates: bool,
+    /// Some number may be an integer past 64 bits.
+    pub(super) huge: bool,
+}
+
+/// True if the first character that is no white space opens a JSON object or array.
+pub(super) fn looks_like_json(text: &str) -> bool {
+    matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'['))
+}
+
+fn refuse_early(source: &Arc<Source>, limits: &Limits) -> Option<Diagnostic> {
+    let text = &source.text;
+    let whole = || Place::new(Arc::clone(source), 0, 0, "");
+    if text.len() > limits.max_bytes {
+        let message = format!("the document has {} bytes; at most {} are read", text.len(), limits.max_bytes);
+        return Some(Diagnostic::error("document-too-large", message).at(whole()).fix("raise the size limit"));
+    }
+    let start = text.trim_start();
+    if start.is_empty() {
+        return Some(Diagnostic::error("empty-document", "the document is empty").at(whole()));
+    }
+    if start.starts_with('<') {
+        let head: String = start.chars().take(64).collect::<String>().to_ascii_lowercase();
+        let kind = if head.starts_with("<!doctype") || head.starts_with("<html") {
+            "an HTML page"
+        } else if head.starts_with("<?xml") {
+            "an XML document"
+        } else {
+            return None;
+        };
+        let at = text.len() - start.len();
+        let place = Place::new(Arc::clone(source), at, at + 1, "");
+        let problem = Diagnostic::error("not-json-or-yaml", format!("this is {kind}, not JSON or YAML"));
+        return Some(problem.at(place).fix("point at the raw document, not at a page that shows it"));
+    }
+    None
+}
+
+fn read_json(source: &Arc<Source>, limits: &Limits, report: &mut Report) -> Result<(Read, Format), Diagnostic> {
+    let strict = match json::read(source, &source.text, limits) {
+        Ok(read) => return Ok((read, Format::Json)),
+        Err(failure) => *failure,
+    };
+    if !strict.syntax {
+        return Err(strict.problem);
+    }
+    let not_strict = |what: &str, place: Option<Place>| {
+        Diagnostic::warning("json-not-strict", format!("this is not strict JSON ({what})")).at(place)
+    };
+    if let Some((cleaned, first)) = lenient::blank(&source.text)
+        && let Ok(read) = json::read(source, &cleaned, limits)
+    {
+        let place = Place::new(Arc::clone(source), first.start, first.end, "");
+        report.push(not_strict(first.what, Some(place)).fix("remove it: other readers refuse the document"));
+        return Ok((read, Format::Json));
+    }
+    let mut yaml_report = Report::new();
+    match yaml::read(source, limits, &mut yaml_report) {
+        Ok(read) => {
+            report.push(not_strict("it was read as YAML", strict.problem.place));
+            report.merge(yaml_report);
+            Ok((read, Format::Yaml))
+        }
+        // An author who calls the file YAML wrote YAML; a limit is a limit in either language.
+        Err(problem) if problem.code != yaml::SYNTAX || is_yaml_name(&source.name) => Err(problem),
+        Err(_) => Err(strict.problem),
+    }
+}
+
+fn is_yaml_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.ends_with(".yaml") || name.ends_with(".yml")
+}
+
+/// Finds the places of what the reader noticed.
+fn explain(document: &Document, findings: Findings, report: &mut Report) {
+    if !findings.duplicates && !findings.huge {
+        return;
+    }
+    let index: &Index = document.index();
+    let text = &document.source.text;
+    if findings.duplicates {
+        for twice in index.duplicates() {
+            let first = document.source.position(twice.first.0);
+            let message = format!(
+                "key `{}` stands twice in one object; the last one counts, the one at line {}, column {} is ignored",
+                twice.key, first.line, first.column
+            );
+            let place = document.place_of(twice.second, &twice.pointer);
+            report.push(Diagnostic::warning("duplicate-key", message).at(place).fix("remove or rename one of the two"));
+        }
+    }
+    if findings.huge {
+        for (pointer, range) in index.huge_integers(text) {
+            report.push(inexact(text.get(range.0..range.1).unwrap_or_default(), document.place_of(range, &pointer)));
+        }
+    }
+}
+
+/// The warning for an integer that 64 bits can't hold.
+pub(super) fn inexact(written: &str, place: Place) -> Diagnostic {
+    let shown: String = written.chars().take(40).collect();
+    let message = format!("integer `{shown}` is past 64 bits; it is kept as the nearest floating-point number");
+    Diagnostic::warning("number-precision", message).at(place).fix("quote it if the exact digits matter")
+}
+
+fn limited(report: Report) -> Report {
+    let mut seen: Vec<(&'static str, Severity, usize)> = Vec::new();
+    let mut kept = Report::new();
+    for problem in report {
+        let at = seen.iter().position(|(code, ..)| *code == problem.code).unwrap_or_else(|| {
+            seen.push((problem.code, problem.severity, 0));
+            seen.len() - 1
+        });
+        let Some((_, _, count)) = seen.get_mut(at) else { continue };
+        *count += 1;
+        if *count <= PER_CODE {
+            kept.push(problem);
+        }
+    }
+    for (code, severity, count) in seen {
+        if count > PER_CODE {
+            kept.push(Diagnostic::new(severity, code, format!("{} more of these in this document", count - PER_CODE)));
+        }
+    }
+    kept
+}

@@ -1,0 +1,180 @@
+//! The references in a document: where they may stand, and which other documents they name.
+
+use super::{Document, location, pointer};
+use serde_json::{Map, Value};
+
+/// Members whose value maps names that the author chose to objects: a key below them says nothing
+/// about what its value is. (`default` under `responses` is a response, not a default.)
+const NAME_MAPS: [&str; 30] = [
+    "$defs",
+    "additionalOperations",
+    "callbacks",
+    "content",
+    "definitions",
+    "dependentSchemas",
+    "encoding",
+    "headers",
+    "links",
+    "mapping",
+    "mediaTypes",
+    "parameters",
+    "pathItems",
+    "paths",
+    "patternProperties",
+    "properties",
+    "requestBodies",
+    "responses",
+    "schemas",
+    "scopes",
+    "securityDefinitions",
+    "securitySchemes",
+    "variables",
+    "webhooks",
+    "x-callbacks",
+    "x-definitions",
+    "x-ms-parameterized-host",
+    "x-ms-paths",
+    "x-schemas",
+    "x-webhooks",
+];
+
+/// Members whose value is data of the API, not part of its description.
+const DATA: [&str; 6] = ["example", "default", "enum", "const", "x-example", "x-examples"];
+
+/// Every document that this one refers to: its absolute location (see [`location::resolve`]) and the
+/// JSON pointer of the `$ref` (or `discriminator.mapping` entry) that names it, in document order,
+/// repeated as often as it is referred to.
+///
+/// A `$ref` counts where its value is a string and it does not stand in an example, default, enum or
+/// const, nor (unless something refers there) in an `x-` extension. A schema property that is called
+/// `$ref` has an object as value and does not count.
+pub fn external_references(document: &Document) -> Vec<(String, String)> {
+    let text = &document.source.text;
+    if !text.contains("$ref") && !text.contains("mapping") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut add = |reference: &str, at: String| {
+        let (file, _) = location::split(reference);
+        if file.is_empty() {
+            return;
+        }
+        if let Some(target) = location::resolve(&document.location, file)
+            && target != document.location
+        {
+            found.push((target, at));
+        }
+    };
+    walk(document, &mut |object, at| {
+        if let Some(Value::String(reference)) = object.get("$ref") {
+            add(reference, pointer::join(at, "$ref"));
+        }
+        let mapping = object.get("discriminator").and_then(|discriminator| discriminator.get("mapping"));
+        for (name, target) in mapping.and_then(Value::as_object).into_iter().flatten() {
+            if let Value::String(target) = target
+                && names_file(target)
+            {
+                add(target, pointer::join(&format!("{at}/discriminator/mapping"), name));
+            }
+        }
+    });
+    found
+}
+
+/// A `discriminator.mapping` value is a schema name or a URI reference; which one only its look tells.
+fn names_file(target: &str) -> bool {
+    let (file, _) = location::split(target);
+    let lower = file.to_ascii_lowercase();
+    file.contains('/') || [".json", ".yaml", ".yml"].iter().any(|end| lower.ends_with(end))
+}
+
+/// Visits every object of a document that is part of the description (not data), with its pointer.
+pub(super) fn walk<'d>(document: &'d Document, visit: &mut dyn FnMut(&'d Map<String, Value>, &str)) {
+    let root = &document.root;
+    let text = &document.source.text;
+    let whole = ["openapi", "swagger"].iter().any(|key| root.get(key).is_some());
+    let mut walker =
+        Walker { visit, at: String::new(), extensions: text.contains("#/x-") || text.contains("#/components/x-") };
+    if whole {
+        walker.node(root, false);
+        return;
+    }
+    // A fragment file: one object of unknown kind, or a map of names.
+    let names = root.as_object().is_some_and(|map| {
+        map.values().all(|value| value.is_object() || value.is_string())
+            && map.values().any(Value::is_object)
+            && !map.keys().any(|key| NAME_MAPS.contains(&key.as_str()) || key == "type" || key == "schema")
+    });
+    walker.extensions = true;
+    walker.node(root, names);
+}
+
+struct Walker<'w, 'd> {
+    visit: &'w mut dyn FnMut(&'d Map<String, Value>, &str),
+    at: String,
+    extensions: bool,
+}
+
+impl<'d> Walker<'_, 'd> {
+    /// Documents have bounded depth, so has the recursion.
+    fn node(&mut self, node: &'d Value, names: bool) {
+        match node {
+            Value::Object(map) => {
+                (self.visit)(map, &self.at);
+                for (key, value) in map {
+                    if names {
+                        self.below(key, value, false);
+                    } else {
+                        self.member(key, value);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for (n, item) in items.iter().enumerate() {
+                    if item.is_object() || item.is_array() {
+                        self.below(&n.to_string(), item, false);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn member(&mut self, key: &str, value: &'d Value) {
+        let names = NAME_MAPS.contains(&key);
+        if DATA.contains(&key) || !(self.extensions || names) && key.starts_with("x-") {
+            return;
+        }
+        if key == "examples" {
+            self.examples(value);
+        } else {
+            self.below(key, value, names);
+        }
+    }
+
+    /// `examples`: Example Objects may be references, their `value`s are data; a list (JSON Schema) is data.
+    fn examples(&mut self, value: &'d Value) {
+        let length = self.at.len();
+        self.at.push_str("/examples");
+        for (name, example) in value.as_object().into_iter().flatten() {
+            if let Value::Object(example) = example
+                && example.len() <= 3
+                && example.contains_key("$ref")
+            {
+                (self.visit)(example, &pointer::join(&self.at, name));
+            }
+        }
+        self.at.truncate(length);
+    }
+
+    fn below(&mut self, key: &str, value: &'d Value, names: bool) {
+        if !(value.is_object() || value.is_array()) {
+            return;
+        }
+        let length = self.at.len();
+        self.at.push('/');
+        self.at.push_str(&pointer::escape(key));
+        self.node(value, names);
+        self.at.truncate(length);
+    }
+}

@@ -1,0 +1,212 @@
+//! Messages for a model.
+
+use rest_mcp::schema::check::{Checker, Problem, pattern_problem};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+fn problems(schema: Value, value: Value) -> Vec<Problem> {
+    Checker::new(Arc::new(schema)).check(&value)
+}
+
+/// Checks that there is exactly one problem, at this path, whose message holds all these words.
+#[track_caller]
+fn one(schema: Value, value: Value, argument: &str, words: &[&str], hint: Option<&str>) {
+    let found = problems(schema, value);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0].argument, argument);
+    for word in words {
+        assert!(found[0].message.contains(word), "`{word}` is missing in: {}", found[0].message);
+    }
+    assert_eq!(found[0].hint.as_deref(), hint);
+}
+
+fn pet() -> Value {
+    json!({
+        "type": "object", "additionalProperties": false, "required": ["petId"],
+        "properties": {
+            "petId": { "type": "integer", "minimum": 1 },
+            "status": { "enum": ["available", "pending", "sold"] },
+            "tags": { "type": "array", "items": { "$ref": "#/$defs/Tag" }, "maxItems": 2 },
+            "name": { "type": "string", "minLength": 2, "maxLength": 5, "pattern": "^[a-z]+$" }
+        },
+        "$defs": { "Tag": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string" } }, "additionalProperties": false } }
+    })
+}
+
+#[test]
+fn a_valid_value_has_no_problems() {
+    assert_eq!(problems(pet(), json!({ "petId": 1, "tags": [{ "name": "x" }] })), []);
+}
+
+#[test]
+fn each_keyword_says_where_what_was_expected_and_what_came() {
+    one(pet(), json!({ "petId": "seven" }), "petId", &["expected integer", "got string \"seven\""], None);
+    one(pet(), json!({ "petId": 0 }), "petId", &["at least 1", "got 0"], None);
+    one(pet(), json!({ "petId": null }), "petId", &["expected integer, got null"], None);
+    one(pet(), json!({}), "petId", &["required", "integer"], None);
+    one(pet(), json!({ "petId": 1, "name": "a" }), "name", &["at least 2 characters", "has 1"], None);
+    one(pet(), json!({ "petId": 1, "name": "abcdefg" }), "name", &["at most 5 characters", "has 7"], None);
+    one(pet(), json!({ "petId": 1, "name": "AB" }), "name", &["^[a-z]+$", "\"AB\""], None);
+    one(
+        pet(),
+        json!({ "petId": 1, "tags": [{ "name": 7 }] }),
+        "tags[0].name",
+        &["expected string, got integer 7"],
+        None,
+    );
+    one(pet(), json!({ "petId": 1, "tags": [{}] }), "tags[0].name", &["required", "string"], None);
+    let three = json!([{ "name": "a" }, { "name": "b" }, { "name": "c" }]);
+    one(pet(), json!({ "petId": 1, "tags": three }), "tags", &["at most 2 items", "has 3"], None);
+}
+
+#[test]
+fn an_enum_lists_its_values_and_the_nearest() {
+    let words = ["\"available\", \"pending\", \"sold\"", "got \"availible\""];
+    one(pet(), json!({ "petId": 1, "status": "availible" }), "status", &words, Some("did you mean \"available\"?"));
+}
+
+#[test]
+fn a_long_enum_is_cut_at_twenty() {
+    let values: Vec<Value> = (0..50).map(|n| json!(format!("v{n}"))).collect();
+    one(json!({ "enum": values }), json!(1), "", &["\"v19\", and 30 more"], None);
+}
+
+#[test]
+fn an_unknown_name_gets_the_nearest_legal_one() {
+    one(pet(), json!({ "petId": 1, "pet_name": "x" }), "pet_name", &["not known"], None);
+    one(pet(), json!({ "petId": 1, "Name_": "x" }), "Name_", &["not known"], Some("did you mean `name`?"));
+    let both = problems(pet(), json!({ "pet_id": 1 }));
+    let unknown = both.iter().find(|problem| problem.argument == "pet_id").expect("told");
+    assert_eq!(unknown.hint.as_deref(), Some("did you mean `petId`?"));
+    assert!(both.iter().any(|problem| problem.argument == "petId" && problem.message.contains("required")));
+}
+
+#[test]
+fn an_unknown_nested_name_is_told_with_the_known_ones() {
+    let value = json!({ "petId": 1, "tags": [{ "name": "a", "colour": 1 }] });
+    one(pet(), value, "tags[0].colour", &["not known here", "`name`"], None);
+}
+
+#[test]
+fn a_union_of_types_names_them_together() {
+    let schema = json!({ "properties": { "id": { "anyOf": [{ "type": "string" }, { "type": "integer" }, { "type": "null" }] } } });
+    one(schema, json!({ "id": [1] }), "id", &["expected string or integer or null", "array of 1 item"], None);
+}
+
+#[test]
+fn a_nullable_union_tells_the_reason_of_the_branch_that_counts() {
+    let schema =
+        json!({ "properties": { "n": { "anyOf": [{ "type": "integer", "maximum": 5 }, { "type": "null" }] } } });
+    let found = problems(schema, json!({ "n": 9 }));
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].argument.as_str(), found[0].message.as_str()), ("n", "must be at most 5, got 9"));
+}
+
+#[test]
+fn a_discriminated_union_tells_the_reason_of_the_chosen_branch() {
+    let schema = json!({ "oneOf": [
+        { "type": "object", "required": ["kind", "number"], "properties": { "kind": { "const": "card" }, "number": { "type": "string" } } },
+        { "type": "object", "required": ["kind", "iban"], "properties": { "kind": { "const": "bank" }, "iban": { "type": "string" } } }
+    ] });
+    one(schema.clone(), json!({ "kind": "bank" }), "iban", &["required"], None);
+    one(schema, json!({ "kind": "bonk" }), "kind", &["\"card\", \"bank\"", "\"bonk\""], Some("did you mean \"bank\"?"));
+}
+
+#[test]
+fn a_union_of_objects_tells_the_reason_of_the_nearest() {
+    let schema = json!({ "anyOf": [
+        { "type": "object", "required": ["a", "b", "c"] },
+        { "type": "object", "required": ["a", "d"] }
+    ] });
+    one(schema, json!({ "a": 1 }), "d", &["required", "nearest of 2 alternatives"], None);
+}
+
+#[test]
+fn fitting_two_alternatives_of_one_is_said() {
+    let schema = json!({ "oneOf": [{ "required": ["a"] }, { "required": ["b"] }, { "required": ["c"] }] });
+    one(schema, json!({ "a": 1, "b": 1 }), "", &["1 and 2", "exactly one of 3"], None);
+}
+
+#[test]
+fn no_more_than_ten_problems_are_told_and_the_rest_counted() {
+    let properties: serde_json::Map<String, Value> =
+        (0..30).map(|n| (format!("p{n}"), json!({ "type": "integer" }))).collect();
+    let value: serde_json::Map<String, Value> = (0..30).map(|n| (format!("p{n}"), json!("x"))).collect();
+    let found = problems(json!({ "properties": properties }), Value::Object(value));
+    assert_eq!(found.len(), 11);
+    assert_eq!(found[10].message, "and 20 more problems");
+}
+
+#[test]
+fn a_value_is_never_echoed_whole() {
+    let long = "x".repeat(10_000);
+    let found = problems(json!({ "properties": { "a": { "type": "integer" } } }), json!({ "a": long }));
+    assert!(found[0].message.len() < 150, "{}", found[0].message.len());
+    let found = problems(json!({ "additionalProperties": false }), json!({ long: 1 }));
+    assert!(found[0].argument.chars().count() < 100);
+}
+
+#[test]
+fn names_that_look_like_an_index_or_a_path_stay_names() {
+    let schema = json!({ "additionalProperties": { "properties": { "a.b": { "type": "integer" } } } });
+    one(schema.clone(), json!({ "0": { "a.b": "x" } }), "0[\"a.b\"]", &["integer"], None);
+    one(
+        json!({ "properties": { "a/b~c": { "type": "integer" } } }),
+        json!({ "a/b~c": "x" }),
+        "a/b~c",
+        &["integer"],
+        None,
+    );
+}
+
+#[test]
+fn a_schema_that_does_not_compile_refuses_every_value() {
+    for schema in [json!({ "pattern": "(" }), json!({ "$ref": "#/$defs/Gone" }), json!({ "type": "nonsense" })] {
+        let checker = Checker::new(Arc::new(schema.clone()));
+        assert!(checker.compile().is_err(), "{schema}");
+        assert!(!checker.is_valid(&json!({})));
+        assert!(checker.check(&json!({}))[0].message.contains("can't be used"), "{schema}");
+    }
+}
+
+#[test]
+fn nothing_outside_the_schema_is_fetched() {
+    let checker = Checker::new(Arc::new(json!({ "$ref": "https://example.com/schema.json" })));
+    assert!(checker.compile().is_err());
+}
+
+#[test]
+fn a_definition_that_is_only_itself_neither_hangs_nor_overflows() {
+    let schema =
+        json!({ "$ref": "#/$defs/A", "$defs": { "A": { "$ref": "#/$defs/B" }, "B": { "$ref": "#/$defs/A" } } });
+    let checker = Checker::new(Arc::new(schema));
+    let _ = checker.compile();
+    let _ = checker.check(&json!(1));
+}
+
+#[test]
+fn a_pattern_that_backtracks_without_end_is_cut_off_and_does_not_pass() {
+    let checker = Checker::new(Arc::new(json!({ "type": "string", "pattern": "^(a+)+(?=b)$" })));
+    let value = json!("a".repeat(200));
+    assert!(!checker.is_valid(&value));
+    assert!(!checker.check(&value).is_empty());
+}
+
+#[test]
+fn formats_are_annotations() {
+    assert_eq!(problems(json!({ "type": "string", "format": "date-time" }), json!("yesterday")), []);
+    assert_eq!(problems(json!({ "type": "integer", "format": "int32" }), json!(9_000_000_000i64)), []);
+}
+
+#[test]
+fn a_whole_number_written_with_a_point_is_an_integer() {
+    assert_eq!(problems(json!({ "type": "integer" }), json!(1.0)), []);
+    assert_eq!(problems(json!({ "type": "integer" }), json!(1.5)).len(), 1);
+}
+
+#[test]
+fn unusable_patterns_are_told_from_usable_ones() {
+    assert_eq!(pattern_problem("^[a-z]{2,}$"), None);
+    assert_eq!(pattern_problem("^(?!x)\\d+$"), None);
+    assert!(pattern_problem("(unclosed").is_some());
+}
