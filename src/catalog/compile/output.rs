@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::mapping::OutputSchema;
 use crate::openapi::{MediaType, Response};
 use crate::schema::{Direction, output};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Published output schemas larger than this say too little for their tokens and are left out.
