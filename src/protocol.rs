@@ -328,9 +328,9 @@ impl Server {
         let invalid = || RpcError::new(INVALID_PARAMS, "Invalid cursor");
         let start = match cursor.filter(|raw| raw.get() != "null") {
             None => 0,
-            Some(raw) => jsonrpc::string(raw)
-                .and_then(|text| place(0).open(&text, &self.state_key))
-                .ok_or_else(invalid)?,
+            Some(raw) => {
+                jsonrpc::string(raw).and_then(|text| place(0).open(&text, &self.state_key)).ok_or_else(invalid)?
+            }
         };
         let part = view.page(kind, version, &visible, start, self.settings.page_size).ok_or_else(invalid)?;
         let next = part.next.and_then(|next| place(next).seal(&self.state_key));

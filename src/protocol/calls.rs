@@ -234,11 +234,11 @@ pub(crate) async fn run(
 ) -> Result<Outcome<Done>, Failure> {
     let handler = &server.handler;
     Ok(match call {
-        Call::Tool { name, arguments } => {
-            map(handler.call_tool(context, name, *arguments, round).await?, Done::Tool)
-        }
+        Call::Tool { name, arguments } => map(handler.call_tool(context, name, *arguments, round).await?, Done::Tool),
         Call::Resource { uri } => map(handler.read_resource(context, uri, round).await?, Done::Resource),
-        Call::Prompt { name, arguments } => map(handler.get_prompt(context, name, arguments, round).await?, Done::Prompt),
+        Call::Prompt { name, arguments } => {
+            map(handler.get_prompt(context, name, arguments, round).await?, Done::Prompt)
+        }
         Call::Complete { reference, argument, typed, given } => {
             let reference = reference.as_ref().map(String::as_str).map_err(String::as_str);
             map(handler.complete(context, reference, argument, typed, given).await?, Done::Completion)

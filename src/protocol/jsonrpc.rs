@@ -163,8 +163,9 @@ impl<'a> Id<'a> {
             }
             [b'"', ..] => Some(Id(Cow::Borrowed(text))),
             [b'-', b'0'] => Some(Id(Cow::Borrowed("0"))),
-            [b'-', digits @ ..] | digits => (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
-                .then_some(Id(Cow::Borrowed(text))),
+            [b'-', digits @ ..] | digits => {
+                (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit)).then_some(Id(Cow::Borrowed(text)))
+            }
         }
     }
 

@@ -82,13 +82,9 @@ fn initialize(server: &Server, session: &Session, request: &Request<'_>) -> Resu
         .protocol_version
         .and_then(string)
         .ok_or_else(|| RpcError::new(INVALID_PARAMS, "`params.protocolVersion` must be a string"))?;
-    let version =
-        Version::parse(&wanted).filter(|version| !version.is_modern()).unwrap_or(Version::NEWEST_LEGACY);
-    let capabilities: Value = request
-        .params
-        .capabilities
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_else(|| json!({}));
+    let version = Version::parse(&wanted).filter(|version| !version.is_modern()).unwrap_or(Version::NEWEST_LEGACY);
+    let capabilities: Value =
+        request.params.capabilities.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_else(|| json!({}));
     if !capabilities.is_object() {
         return Err(RpcError::new(INVALID_PARAMS, "`params.capabilities` must be an object"));
     }
@@ -106,12 +102,7 @@ fn initialize(server: &Server, session: &Session, request: &Request<'_>) -> Resu
     Ok(Reply::result(request.id.as_json(), |out| text::put(out, &result)))
 }
 
-fn subscribe(
-    server: &Server,
-    session: &Session,
-    request: &Request<'_>,
-    version: Version,
-) -> Result<Reply, RpcError> {
+fn subscribe(server: &Server, session: &Session, request: &Request<'_>, version: Version) -> Result<Reply, RpcError> {
     let uri = request
         .params
         .uri

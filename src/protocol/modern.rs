@@ -171,7 +171,8 @@ fn input_required(
     let mut lacking = Map::new();
     for ask in requests.values() {
         let method = ask.get("method").and_then(Value::as_str).unwrap_or_default();
-        if let Some(Value::Object(needed)) = described.features.lacks(method, ask.get("params").unwrap_or(&Value::Null)) {
+        if let Some(Value::Object(needed)) = described.features.lacks(method, ask.get("params").unwrap_or(&Value::Null))
+        {
             lacking.extend(needed);
         }
     }
@@ -204,4 +205,3 @@ pub(crate) fn header_without_claim(request: &Request<'_>) -> RpcError {
     }
     undescribed(request)
 }
-

@@ -116,7 +116,9 @@ impl Filter {
 pub(crate) async fn listen(server: &Server, request: &Request<'_>, scope: &Scope<'_>) -> Result<Reply, RpcError> {
     let filter = Filter::read(server, request)?;
     let Some(queue) = scope.queue else {
-        return Err(RpcError::new(INVALID_PARAMS, "`subscriptions/listen` needs `Accept: text/event-stream`").status(406));
+        return Err(
+            RpcError::new(INVALID_PARAMS, "`subscriptions/listen` needs `Accept: text/event-stream`").status(406)
+        );
     };
     let meta = format!(r#""{SUBSCRIPTION_ID}":{}"#, request.id.as_json());
     // Subscribed before the acknowledgement, so that nothing falls between.

@@ -103,13 +103,8 @@ const V2026_07_28: Knows =
 
 impl Version {
     /// All of them, oldest first.
-    pub const ALL: [Version; 5] = [
-        Version::V2024_11_05,
-        Version::V2025_03_26,
-        Version::V2025_06_18,
-        Version::V2025_11_25,
-        Version::V2026_07_28,
-    ];
+    pub const ALL: [Version; 5] =
+        [Version::V2024_11_05, Version::V2025_03_26, Version::V2025_06_18, Version::V2025_11_25, Version::V2026_07_28];
     /// The newest with a handshake: what an unknown version is countered with.
     pub const NEWEST_LEGACY: Version = Version::V2025_11_25;
     /// What an HTTP request without version header and session speaks.

@@ -115,8 +115,7 @@ impl Connection {
         let token = CancellationToken::new();
         let most = self.server.settings().max_in_flight.max(1).saturating_mul(WAITING_PER_RUNNING);
         let crowded = self.held_bytes.load(Ordering::Relaxed).saturating_add(frame.len()) > self.max_held_bytes;
-        let admission =
-            if crowded { Admission::Full } else { self.session.admit(&request.id, &token, most) };
+        let admission = if crowded { Admission::Full } else { self.session.admit(&request.id, &token, most) };
         match admission {
             Admission::Granted => {}
             Admission::Duplicate => {

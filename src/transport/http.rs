@@ -38,6 +38,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
+/// A response that ends a request early; boxed, for it travels in many results.
+type Refused = Box<Response<Body>>;
+
 /// Everything that requests share.
 pub(super) struct Http {
     server: Arc<Server>,
@@ -61,7 +64,8 @@ pub async fn serve_http(
     let guard = Guard::new(&settings, listener.local_addr()?.ip().is_loopback());
     let sessions = Arc::new(Sessions::new(&settings));
     let extra = settings.extra.clone();
-    let http = Arc::new(Http { server, settings, guard, sessions, sse: sse::Streams::default(), closing: shutdown.clone() });
+    let http =
+        Arc::new(Http { server, settings, guard, sessions, sse: sse::Streams::default(), closing: shutdown.clone() });
     let router = routes(&http).merge(extra);
     let connections = Arc::new(Semaphore::new(http.settings.max_connections.max(1)));
     let tasks = TaskTracker::new();
@@ -109,7 +113,8 @@ fn check_paths(settings: &Settings) -> io::Result<()> {
     for (index, path) in paths.iter().enumerate() {
         let routable = path.starts_with('/') && !path.contains(['{', '}', '*', ':', '?', '#', ' ']);
         if !routable || paths.iter().take(index).any(|earlier| earlier == path) {
-            let text = format!("`{path}` can't be a path of its own: it must start with `/` and differ from the others");
+            let text =
+                format!("`{path}` can't be a path of its own: it must start with `/` and differ from the others");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
     }
@@ -215,7 +220,7 @@ impl Http {
             return guard::preflight(&parts, origin);
         }
         let mut response = match self.identify(&parts, certificate).await {
-            Err(response) => response,
+            Err(response) => *response,
             Ok(caller) => match parts.method {
                 Method::POST => post::post(self, parts, body, caller).await,
                 Method::GET => listen::get(self, &parts, &caller),
@@ -228,7 +233,7 @@ impl Http {
     }
 
     /// The caller, with the headers that mappings want.
-    async fn identify(&self, parts: &Parts, certificate: Option<&Certificate>) -> Result<Arc<Caller>, Response<Body>> {
+    async fn identify(&self, parts: &Parts, certificate: Option<&Certificate>) -> Result<Arc<Caller>, Refused> {
         let caller = match self.settings.authenticator.authenticate(&parts.headers, certificate).await {
             Ok(caller) => caller,
             Err(denied) => {
@@ -237,7 +242,7 @@ impl Http {
                 if let Some(Ok(value)) = denied.www_authenticate.map(HeaderValue::try_from) {
                     response.headers_mut().insert(WWW_AUTHENTICATE, value);
                 }
-                return Err(response);
+                return Err(Box::new(response));
             }
         };
         let captured = || {
@@ -255,9 +260,9 @@ impl Http {
     }
 
     /// The same checks for endpoints served through the router.
-    async fn admit(&self, parts: &Parts) -> Result<Arc<Caller>, Response<Body>> {
+    async fn admit(&self, parts: &Parts) -> Result<Arc<Caller>, Refused> {
         if let Err(text) = self.guard.check(parts) {
-            return Err(refusal(StatusCode::FORBIDDEN, text));
+            return Err(Box::new(refusal(StatusCode::FORBIDDEN, text)));
         }
         let certificate = parts.extensions.get::<Arc<Certificate>>().cloned();
         self.identify(parts, certificate.as_deref()).await

@@ -34,8 +34,8 @@ async fn one(
     if let Some(needed) = session.features().lacks(method, params) {
         return Err(missing_capability(&needed));
     }
-    let params =
-        elicit::for_peer(method, params, version).map_err(|why| format!("This needs the client's answer, but {why}"))?;
+    let params = elicit::for_peer(method, params, version)
+        .map_err(|why| format!("This needs the client's answer, but {why}"))?;
     let Some(queue) = scope.queue.filter(|_| session.can_ask()) else {
         return Err("This needs the client's answer, but this connection can't carry a question".to_owned());
     };

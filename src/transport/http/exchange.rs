@@ -72,8 +72,7 @@ impl Answer {
             None => super::bare(status),
         };
         if !self.scopes.is_empty()
-            && let Some(Ok(challenge)) =
-                http.settings.authenticator.challenge(&self.scopes).map(HeaderValue::try_from)
+            && let Some(Ok(challenge)) = http.settings.authenticator.challenge(&self.scopes).map(HeaderValue::try_from)
         {
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
@@ -286,14 +285,8 @@ pub(super) fn replay(
     turn: Option<u64>,
 ) -> Response<Body> {
     let resumable = session.protocol.version().is_some_and(|version: Version| version.knows().resumable);
-    let reader = Reader {
-        http: Arc::clone(http),
-        session: Arc::clone(session),
-        log,
-        position,
-        priming: resumable,
-        turn,
-    };
+    let reader =
+        Reader { http: Arc::clone(http), session: Arc::clone(session), log, position, priming: resumable, turn };
     event_stream(unfold(reader, move |mut reader| async move {
         if std::mem::take(&mut reader.priming) {
             let id = format!("{}-{}", reader.log.number, reader.position.saturating_sub(1));

@@ -6,7 +6,7 @@
 use super::body::Body;
 use super::exchange::{Answer, Exchange, Legacy, Running, respond};
 use super::session::HttpSession;
-use super::{Http, listen, refusal};
+use super::{Http, Refused, listen, refusal};
 use crate::access::Caller;
 use crate::protocol::jsonrpc::{self, Incoming, Message, Request};
 use crate::protocol::{
@@ -42,16 +42,10 @@ pub(super) async fn post(
     }
     let bytes = match read(http, &parts.headers, body).await {
         Ok(bytes) => bytes,
-        Err(response) => return response,
+        Err(response) => return *response,
     };
     let exchange = Exchange::new(http.settings.max_frame.saturating_mul(4));
-    let post = Post {
-        http: Arc::clone(http),
-        parts,
-        caller,
-        exchange: Arc::clone(&exchange),
-        accepts_sse,
-    };
+    let post = Post { http: Arc::clone(http), parts, caller, exchange: Arc::clone(&exchange), accepts_sse };
     let running = Running::new(async move { post.answer(&bytes).await }, &exchange);
     respond(http, running, exchange, accepts_json, accepts_sse).await
 }
@@ -64,10 +58,10 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The whole body, within the limit and in time.
-async fn read(http: &Http, headers: &HeaderMap, mut body: hyper::body::Incoming) -> Result<Bytes, Response<Body>> {
+async fn read(http: &Http, headers: &HeaderMap, mut body: hyper::body::Incoming) -> Result<Bytes, Refused> {
     let limit = http.settings.max_body;
     let too_large =
-        || refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than {limit} bytes"));
+        || Box::new(refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than {limit} bytes")));
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     let expected = announced.or_else(|| body.size_hint().exact()).unwrap_or(0);
     if expected > limit as u64 {
@@ -78,7 +72,7 @@ async fn read(http: &Http, headers: &HeaderMap, mut body: hyper::body::Incoming)
         let mut all = BytesMut::new();
         while let Some(frame) = body.frame().await {
             let Ok(frame) = frame else {
-                return Err(refusal(StatusCode::BAD_REQUEST, "The body broke off"));
+                return Err(Box::new(refusal(StatusCode::BAD_REQUEST, "The body broke off")));
             };
             let Ok(data) = frame.into_data() else { continue };
             if first.len() + all.len() + data.len() > limit {
@@ -98,7 +92,7 @@ async fn read(http: &Http, headers: &HeaderMap, mut body: hyper::body::Incoming)
     };
     tokio::time::timeout(http.settings.body_timeout, reading)
         .await
-        .unwrap_or_else(|_| Err(refusal(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time")))
+        .unwrap_or_else(|_| Err(Box::new(refusal(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time"))))
 }
 
 /// A POST whose body has been read.
@@ -160,7 +154,8 @@ impl Post {
                 }
             }
             Ok(Incoming::One(Message::Answer(answer))) => {
-                if header.and_then(Version::parse).is_some_and(Version::is_modern) || !self.http.settings.sessions.enabled
+                if header.and_then(Version::parse).is_some_and(Version::is_modern)
+                    || !self.http.settings.sessions.enabled
                 {
                     return refused(400, Some(answer.id.as_json()), "Nobody asked for a response");
                 }
@@ -272,7 +267,7 @@ impl Post {
             return Ok(Home::Nowhere(Session::stateless(version)));
         }
         let session = match mirror::single(&self.parts.headers, "mcp-session-id") {
-            Err(wrong) => return Err(error(id, &wrong)),
+            Err(_) => return Err(refused(400, id, "Mcp-Session-Id must be one visible ASCII text")),
             Ok(None) => return Err(refused(400, id, "Mcp-Session-Id is missing: send `initialize` first")),
             Ok(Some(session)) => session,
         };
@@ -285,7 +280,8 @@ impl Post {
     /// An array of messages, which only revision 2025-03-26 has.
     async fn batch(&self, header: Option<&str>, items: &[&RawValue]) -> Answer {
         let messages: Vec<_> = items.iter().map(|item| jsonrpc::decode_one(item.get())).collect();
-        let claims = messages.iter().any(|message| matches!(message, Ok(Message::Request(one)) if one.claim().is_some()));
+        let claims =
+            messages.iter().any(|message| matches!(message, Ok(Message::Request(one)) if one.claim().is_some()));
         if claims || header.and_then(Version::parse).is_some_and(Version::is_modern) {
             return refused(400, None, "Revision 2026-07-28 has no batches");
         }
