@@ -20,6 +20,7 @@ mod any_era;
 pub mod double;
 mod hostile;
 mod legacy_era;
+mod lists;
 mod modern_era;
 pub mod official;
 pub mod peer;

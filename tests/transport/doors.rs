@@ -184,3 +184,36 @@ async fn smuggled_and_broken_heads_close_the_connection() {
     }
     assert_eq!(site.modern("tools/list", json!({})).await.status, 200);
 }
+
+#[tokio::test]
+async fn http_2_carries_calls_and_its_authority_is_checked_like_a_host() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let site = Site::start().await;
+    let client = reqwest::Client::builder().http2_prior_knowledge().no_proxy().build().unwrap();
+    let body = modern(json!(1), "tools/call", json!({"name": "text"})).to_string();
+    let post = async |host: &str| {
+        client
+            .post(format!("http://{host}:{}/mcp", site.address.port()))
+            .header("content-type", "application/json")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "tools/call")
+            .header("mcp-name", "text")
+            .body(body.clone())
+            .send()
+            .await
+            .unwrap()
+    };
+    let response = post("localhost").await;
+    assert_eq!((response.version(), response.status().as_u16()), (http::Version::HTTP_2, 200));
+    assert_eq!(text(&serde_json::from_str(&response.text().await.unwrap()).unwrap()), "hello\nworld");
+    let evil = reqwest::Client::builder()
+        .http2_prior_knowledge()
+        .no_proxy()
+        .resolve("evil.example", site.address)
+        .build()
+        .unwrap();
+    let address = format!("http://evil.example:{}/mcp", site.address.port());
+    let response =
+        evil.post(address).header("content-type", "application/json").body(body.clone()).send().await.unwrap();
+    assert_eq!(response.status().as_u16(), 403);
+}
