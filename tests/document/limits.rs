@@ -10,6 +10,11 @@ fn small(text: String, limits: Limits) -> Vec<&'static str> {
     codes(&report)
 }
 
+/// As a document with fewer values than are allowed by default, so that refusing is quick.
+fn bomb(text: String) -> Vec<&'static str> {
+    small(text, Limits { max_nodes: 100_000, ..Limits::default() })
+}
+
 #[test]
 fn billion_laughs_are_refused() {
     let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -22,15 +27,15 @@ fn billion_laughs_are_refused() {
 
 #[test]
 fn quadratic_alias_bombs_are_refused() {
-    let big = vec!["x"; 20_000].join(", ");
-    let text = format!("a: &a [{big}]\nb:\n{}", "- *a\n".repeat(20_000));
-    assert_eq!(codes(&refused(&text)), ["alias-limit"]);
+    let big = vec!["x"; 2_000].join(", ");
+    let text = format!("a: &a [{big}]\nb:\n{}", "- *a\n".repeat(2_000));
+    assert_eq!(bomb(text), ["alias-limit"]);
 }
 
 #[test]
 fn long_texts_repeated_by_aliases_are_refused() {
     let text = format!("a: &a '{}'\nb:\n{}", "x".repeat(1_000_000), "- *a\n".repeat(10_000));
-    assert_eq!(codes(&refused(&text)), ["alias-limit"]);
+    assert_eq!(bomb(text), ["alias-limit"]);
 }
 
 #[test]
@@ -44,9 +49,9 @@ fn a_chain_of_merges_costs_what_it_makes() {
 
 #[test]
 fn merge_key_bombs_are_refused() {
-    let big: String = (0..5_000).map(|n| format!("  k{n}: 1\n")).collect();
-    let text = format!("a: &a\n{big}b:\n{}", "- { <<: *a }\n".repeat(5_000));
-    assert_eq!(codes(&refused(&text)), ["alias-limit"]);
+    let big: String = (0..1_000).map(|n| format!("  k{n}: 1\n")).collect();
+    let text = format!("a: &a\n{big}b:\n{}", "- { <<: *a }\n".repeat(1_000));
+    assert_eq!(bomb(text), ["alias-limit"]);
 }
 
 #[test]
