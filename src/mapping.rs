@@ -3,13 +3,38 @@
 //!
 //! The file's format, version 1, is the reference; keys may grow, what stands here keeps its meaning.
 
+mod edit;
+mod flow;
+mod hand;
+pub mod init;
+mod offer;
+mod read;
+mod renamed;
+mod result;
 mod rules;
+pub mod schema;
+pub mod select;
+pub mod slot;
 mod source;
+pub mod strict;
 mod tool;
 mod units;
+mod verify;
+pub use flow::*;
+pub use hand::*;
+pub use init::{OperationFacts, init, init_update};
+pub use offer::*;
+pub(crate) use read::{deserialize, hide_by_name, hide_leaves, version};
+pub use read::{read, read_with};
+pub use result::*;
 pub use rules::*;
+pub use schema::json_schema;
+pub(crate) use schema::{RateText, closed};
+pub use select::{Facts, Selector, glob, path_glob};
+pub use slot::{CallerValue, Resolved, Slot, SlotError};
 pub use source::*;
 pub use tool::*;
+pub(crate) use verify::is_token;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -21,6 +46,7 @@ use serde_json::Value;
 #[serde(deny_unknown_fields)]
 pub struct Mapping {
     /// Version of the language: 1.
+    #[schemars(range(min = 1, max = 1))]
     pub version: u32,
     /// The APIs behind the tools, by a name of your own.
     #[serde(default)]
@@ -53,10 +79,12 @@ pub struct CatalogRules {
     /// What automatic names look like.
     pub name_style: NameStyle,
     /// Longest tool name (8 to 64).
+    #[schemars(range(min = 8, max = 64))]
     pub max_name: Option<usize>,
     /// What published schemas may contain.
     pub schema_profile: SchemaProfile,
     /// Tools on one page of `tools/list`; absent = all.
+    #[schemars(range(min = 1))]
     pub page_size: Option<usize>,
     /// `ttlMs` of the lists, such as `5m`; absent = 0.
     pub ttl: Option<Duration>,
@@ -104,12 +132,6 @@ pub struct Duration(pub std::time::Duration);
 /// A number of bytes such as `64KiB`, `10MiB`, `1MB`; a bare number means bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bytes(pub u64);
-
-/// A text that may hold `${env:NAME}`, `${env:NAME:-default}`, `${file:/path}` or `${caller:…}`.
-/// Resolved at load; never evaluated again.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Slot(pub String);
 
 /// Anything, as written.
 pub type Json = Value;

@@ -180,8 +180,10 @@ pub struct Limits {
     /// Largest request body (default 10MiB).
     pub max_request: Bytes,
     /// Calls at the same time (default 64).
+    #[schemars(range(min = 1))]
     pub concurrency: usize,
     /// Calls in a time, such as `50/s` or `100/m`.
+    #[schemars(with = "Option<super::schema::RateText>")]
     pub rate: Option<String>,
     /// Repeats of calls that may be repeated (default 2).
     pub retries: u32,
@@ -217,6 +219,7 @@ impl Default for Limits {
 #[serde(deny_unknown_fields)]
 pub struct Breaker {
     /// Failures in a row that open it.
+    #[schemars(range(min = 1))]
     pub failures: u32,
     /// Time until it is tried again.
     pub cooldown: Duration,

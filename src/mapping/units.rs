@@ -49,6 +49,7 @@ impl Bytes {
             "gb" => 1_000_000_000,
             _ => return None,
         };
+        // A size is far below 2^52, where the product would round.
         let bytes = number * factor as f64;
         (bytes.is_finite() && (0.0..1e18).contains(&bytes)).then_some(Bytes(bytes as u64))
     }
@@ -122,8 +123,12 @@ impl JsonSchema for Duration {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A length of time such as `250ms`, `5s`, `10m`, `1h`; a bare number means seconds.",
-            "anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": "^[0-9.]+ ?(ms|s|m|min|h|d)?$"}]
+            "title": "a duration such as `250ms`, `5s`, `10m` or `1h`",
+            "description": "A length of time; a bare number means seconds.",
+            "anyOf": [
+                {"type": "number", "minimum": 0, "maximum": 31_536_000},
+                {"type": "string", "pattern": "^[0-9]{1,9}([.][0-9]{1,9})? ?(ms|s|m|min|h|d)?$"}
+            ]
         })
     }
 }
@@ -134,8 +139,12 @@ impl JsonSchema for Bytes {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A number of bytes such as `64KiB`, `10MiB`, `1MB`; a bare number means bytes.",
-            "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9.]+ ?([KkMmGg]i?[Bb]?|[Bb])?$"}]
+            "title": "a size such as `64KiB`, `10MiB` or `1MB`",
+            "description": "A number of bytes; a bare number means bytes.",
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 1_099_511_627_776_u64},
+                {"type": "string", "pattern": "^[0-9]{1,12}([.][0-9]{1,9})? ?([KkMmGg](i?[Bb])?|[Bb])?$"}
+            ]
         })
     }
 }
@@ -146,9 +155,16 @@ impl JsonSchema for StatusSet {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "HTTP statuses: `200`, `200-299` or `4XX`.",
+            "description": "HTTP statuses.",
             "type": "array",
-            "items": {"anyOf": [{"type": "integer", "minimum": 100, "maximum": 599}, {"type": "string", "pattern": "^([1-5][0-9]{2}(-[1-5][0-9]{2})?|[1-5][Xx]{2})$"}]}
+            "minItems": 1,
+            "items": {
+                "title": "an HTTP status such as `200`, `200-299` or `4XX`",
+                "anyOf": [
+                    {"type": "integer", "minimum": 100, "maximum": 599},
+                    {"type": "string", "pattern": "^([1-5][0-9]{2}(-[1-5][0-9]{2})?|[1-5][Xx]{2})$"}
+                ]
+            }
         })
     }
 }

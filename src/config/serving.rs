@@ -1,0 +1,144 @@
+//! How the server is reached, what it may be asked, and what it tells the operator.
+
+use crate::mapping::{Bytes, Duration, Slot};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// TLS of the server.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServerTls {
+    /// PEM file with the certificate chain.
+    pub cert: Slot,
+    /// PEM file with the private key.
+    pub key: Slot,
+    /// PEM file with the CAs of client certificates; turns mutual TLS on.
+    #[serde(default)]
+    pub client_ca: Option<Slot>,
+}
+
+/// Which transports are served over HTTP, each at its path.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Transports {
+    /// Streamable HTTP (default `/mcp`).
+    pub streamable_http: String,
+    /// HTTP with SSE of revision 2024-11-05; absent = off.
+    pub sse: Option<String>,
+    /// WebSocket; absent = off.
+    pub websocket: Option<String>,
+}
+
+impl Default for Transports {
+    fn default() -> Self {
+        Transports { streamable_http: "/mcp".to_owned(), sse: None, websocket: None }
+    }
+}
+
+/// Sessions for clients of the handshake revisions.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LegacySessions {
+    /// Give them out (default true).
+    pub enabled: bool,
+    /// Forgotten after this time without a request (default 30m).
+    pub idle: Duration,
+    /// Most at a time (default 10000).
+    #[schemars(range(min = 1))]
+    pub max: usize,
+}
+
+impl Default for LegacySessions {
+    fn default() -> Self {
+        LegacySessions { enabled: true, idle: Duration(std::time::Duration::from_secs(30 * 60)), max: 10_000 }
+    }
+}
+
+/// Audit events, one JSON line each.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    /// `stderr` or the path of a file.
+    pub to: Slot,
+    /// What is written of arguments.
+    #[serde(default)]
+    pub arguments: AuditArguments,
+    /// When a new file is begun.
+    #[serde(default)]
+    pub rotate: Option<Rotate>,
+}
+
+/// `audit.arguments`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AuditArguments {
+    /// Names and types.
+    #[default]
+    Redacted,
+    /// Everything.
+    Full,
+    /// Nothing.
+    None,
+}
+
+/// `audit.rotate`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rotate {
+    /// Size at which a new file is begun (default 100MiB).
+    pub max_size: Bytes,
+    /// Old files that are kept (default 5).
+    pub keep: usize,
+}
+
+impl Default for Rotate {
+    fn default() -> Self {
+        Rotate { max_size: Bytes(100 * 1024 * 1024), keep: 5 }
+    }
+}
+
+/// Metrics, traces and logs.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Telemetry {
+    /// Path of the Prometheus metrics; absent = off.
+    pub metrics: Option<String>,
+    /// OTLP/HTTP endpoint for traces and metrics; absent = off.
+    pub otlp: Option<Slot>,
+    /// Form of the log on stderr.
+    pub log: LogFormat,
+}
+
+/// `telemetry.log`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// JSON lines.
+    Json,
+}
+
+/// What callers may cost this server.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerLimits {
+    /// Largest request body (default 4MiB).
+    pub max_body: Bytes,
+    /// Requests at the same time; more are answered with 503 (default 1024).
+    #[schemars(range(min = 1))]
+    pub in_flight: usize,
+    /// Time for calls in flight at shutdown (default 30s).
+    pub drain: Duration,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        ServerLimits {
+            max_body: Bytes(4 * 1024 * 1024),
+            in_flight: 1024,
+            drain: Duration(std::time::Duration::from_secs(30)),
+        }
+    }
+}
