@@ -185,16 +185,20 @@ impl Compiled {
             return self.finish(value, arguments);
         };
         let failed = graphql_error(&value).filter(|_| path.get(&value).is_none_or(|found| found.is_null()));
-        if failed.is_some() || !path.hits(&value) {
-            let notes = vec![format!("The answer has nothing at `{}`.", path.as_str())];
-            return Ok(Shaped { failed, notes, structured: self.is_structured(), ..Shaped::default() });
-        }
-        let value = path.take(value).unwrap_or_default();
+        let missed = || format!("The answer has nothing at `{}`.", path.as_str());
+        let hits = path.hits(&value);
+        let Some(value) = path.take(value).filter(|_| failed.is_none()) else {
+            return Ok(Shaped { failed, notes: vec![missed()], structured: self.is_structured(), ..Shaped::default() });
+        };
         let value = match &self.pick {
             Some(tree) => tree.pick(value),
             None => value,
         };
-        self.finish(value, arguments)
+        let mut shaped = self.finish(value, arguments)?;
+        if !hits {
+            shaped.notes.insert(0, missed());
+        }
+        Ok(shaped)
     }
 
     /// The same for a JSON text; reads only what `path` and `pick` leave, where that can be. Errors as [`Compiled::apply`].
@@ -204,7 +208,9 @@ impl Compiled {
             && self.path.as_ref().is_none_or(read::is_plain);
         if streams
             && let Ok(Some(value)) = read::read(text, self.path.as_ref(), self.pick.as_ref())
+            // Null and the empty list may be a miss, which needs the whole answer to be told.
             && !value.is_null()
+            && value.as_array().is_none_or(|items| !items.is_empty())
         {
             return self.finish(value, arguments);
         }
@@ -329,7 +335,7 @@ impl Compiled {
         }
         let mut schema = schema::with_definitions(schema, published);
         if self.limit_items.is_some() || self.max_bytes.is_some() {
-            schema::without_min_items(&mut schema, 0);
+            schema::loosen(&mut schema, self.max_bytes.is_some(), 0);
         }
         Some(schema)
     }
