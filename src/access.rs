@@ -9,7 +9,6 @@ pub mod rego;
 pub use pattern::{Pattern, glob_matches};
 
 use crate::catalog::{Catalog, Tool};
-use crate::service::Visible;
 use indexmap::IndexMap;
 use rego::Rego;
 use serde_json::{Value, json};
@@ -76,6 +75,20 @@ pub enum Decision {
     /// The caller may ask its authorization server for these scopes (RFC 6750 §3.1
     /// `insufficient_scope`); until then the tool is not listed.
     NeedScopes(Vec<String>),
+}
+
+/// Which tools a caller may see and call: one answer for `tools/list` and `tools/call`.
+#[derive(Debug, Clone)]
+pub enum Visible {
+    /// All of them, whoever asks (`cacheScope: public` is allowed).
+    All,
+    /// Some of them; depends on the caller.
+    Only {
+        /// Equal for callers with the same set; a cache key.
+        key: Arc<str>,
+        /// Indices into [`Catalog::tools`], ascending.
+        tools: Arc<[usize]>,
+    },
 }
 
 /// The compiled rules.

@@ -59,6 +59,7 @@ fn operation(method: &str, path: &str) -> Operation {
             forward_headers: Vec::new(),
             tls: Default::default(),
             limits: Default::default(),
+            upload_dirs: Vec::new(),
         },
         credentials: Vec::new(),
     }

@@ -30,6 +30,9 @@ fn response(status: &str, content: Vec<MediaType>) -> Response {
 }
 
 fn operation(method: &str, path: &str, responses: Vec<Response>) -> Operation {
+    let source = rest_mcp::diagnostic::Source::new("test", "{}");
+    let document = Arc::new(rest_mcp::document::Document::new("test", source, json!({})));
+    let origin = rest_mcp::openapi::Origin { document, pointer: String::new() };
     Operation {
         method: method.to_owned(),
         path: path.to_owned(),
@@ -44,7 +47,8 @@ fn operation(method: &str, path: &str, responses: Vec<Response>) -> Operation {
         servers: Vec::new(),
         security: Vec::new(),
         extensions: Default::default(),
-        place: None,
+        route: Default::default(),
+        origin,
     }
 }
 

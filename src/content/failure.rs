@@ -8,8 +8,6 @@ use crate::call::Refusal;
 use crate::catalog::Tool;
 use crate::request::Unsendable;
 use crate::response::{NoAnswer, TimeoutKind};
-use serde_json::Value;
-use std::fmt::Write;
 use std::time::Duration;
 
 /// The content of a call that got no answer. `idempotent` tells whether asking again is harmless (RFC 9110
@@ -66,23 +64,19 @@ pub fn from_no_answer(failure: &NoAnswer, request_id: &str, idempotent: bool) ->
     Content::error(text)
 }
 
-/// The content of a call whose arguments were refused: every problem, with the arguments that there are.
+/// The content of a call whose arguments were refused: every problem.
 pub fn from_refusal(tool: &Tool, refusal: &Refusal) -> Content {
-    let mut text = format!("The arguments for `{}` were refused; nothing was sent.", tool.name);
-    for problem in &refusal.problems {
-        text.push_str("\n- ");
-        if !problem.argument.is_empty() {
-            let _ = write!(text, "`{}`: ", problem.argument);
-        }
-        text.push_str(problem.message.trim_end_matches('.'));
-        if let Some(hint) = &problem.hint {
-            let _ = write!(text, " ({hint})");
-        }
-    }
-    if let Some(known) = arguments_of(tool) {
-        let _ = write!(text, "\n{known}");
-    }
-    Content::error(text)
+    Content::error(refusal.text(&tool.name))
+}
+
+/// What a caller is told whose tenant may not call so often.
+pub fn too_many_calls_text(wait: Duration) -> String {
+    format!("Too many calls by this tenant. Nothing was sent; try again in {}.", spoken(at_least_a_second(wait)))
+}
+
+/// [`too_many_calls_text`] as content.
+pub fn too_many_calls(wait: Duration) -> Content {
+    Content::error(too_many_calls_text(wait))
 }
 
 /// The content of a call whose request can't be sent.
@@ -92,28 +86,6 @@ pub fn from_unsendable(unsendable: &Unsendable) -> Content {
         Some(argument) => format!("The request can't be sent: `{argument}`: {message}"),
         None => format!("The request can't be sent: {message}"),
     })
-}
-
-/// "Arguments: `id` (required), `limit`." of the published schema, where that is short.
-fn arguments_of(tool: &Tool) -> Option<String> {
-    const MOST: usize = 30;
-    let schema = &tool.input.published;
-    let properties = schema.get("properties").and_then(Value::as_object)?;
-    if properties.is_empty() {
-        return Some("This tool takes no arguments.".to_owned());
-    }
-    if properties.len() > MOST {
-        return None;
-    }
-    let required = schema.get("required").and_then(Value::as_array);
-    let names: Vec<String> = properties
-        .keys()
-        .map(|name| match required {
-            Some(list) if list.iter().any(|one| one == name) => format!("`{name}` (required)"),
-            _ => format!("`{name}`"),
-        })
-        .collect();
-    Some(format!("Arguments: {}.", names.join(", ")))
 }
 
 fn at_least_a_second(wait: Duration) -> Duration {

@@ -1,18 +1,18 @@
 //! One request behind a tool: credentials, request, answer, content.
 
 use super::run::{Service, State};
-use super::Context;
+use super::observe::Leg;
+use super::{Context, TraceContext};
 use crate::access::Caller;
 use crate::catalog::{Arguments, From, RequestAction, Tool};
 use crate::content::{self, Content, failure};
 use crate::mapping::CallerValue;
-use crate::request::credential::{self, Credential};
 use crate::request::{self, Fixed, Request};
 use crate::response::{NoAnswer, Response};
 use crate::telemetry::Propagation;
 use crate::template::{BodyTemplate, Scope};
 use crate::upstream::SendOptions;
-use crate::upstream::auth::{NoCredential, ResolvedCredential};
+use crate::upstream::auth::{NoCredential, Resolved};
 use bytes::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Service {
         context: &Context,
         action: &RequestAction,
         arguments: &Arguments,
-    ) -> Result<(Request, Vec<ResolvedCredential>), Content> {
+    ) -> Result<(Request, Resolved), Content> {
         let Some(source) = state.catalog.sources.get(action.source) else {
             return Err(Content::error("This tool's API is not configured."));
         };
@@ -82,7 +82,6 @@ impl Service {
             Ok(credentials) => credentials,
             Err(no_answer) => return Err(failure::from_no_answer(&no_answer, &context.request_id, true)),
         };
-        let given: Vec<Credential> = credentials.iter().map(placed).collect();
         let caller = |value: &CallerValue| caller_value(&context.caller, value);
         let template = |template: &BodyTemplate, arguments: &Arguments| template.render_in(&Scope::new(&Value::Object(arguments.clone())));
         let reader = super::links::upload_reader(context.local, &source.upload_dirs);
@@ -94,15 +93,15 @@ impl Service {
             local_files: reader.as_ref().map(|read| read.as_ref() as &(dyn Fn(&str) -> Result<Bytes, String> + Sync)),
             max_body: usize::MAX,
         };
-        match request::build(action, source, arguments, &fixed, &given) {
+        match request::build(action, source, arguments, &fixed, &credentials.credentials) {
             Ok(request) => Ok((request, credentials)),
             Err(unsendable) => Err(failure::from_unsendable(&unsendable)),
         }
     }
 
-    async fn credentials(&self, state: &State, context: &Context, action: &RequestAction) -> Result<Vec<ResolvedCredential>, NoAnswer> {
+    async fn credentials(&self, state: &State, context: &Context, action: &RequestAction) -> Result<Resolved, NoAnswer> {
         if action.security.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Resolved::default());
         }
         let name = state.catalog.sources.get(action.source).map(|source| source.name.as_str()).unwrap_or_default();
         let tenant = context.caller.tenant.as_deref().and_then(|tenant| state.tenants.get(tenant)?.get(name));
@@ -131,7 +130,12 @@ impl Service {
 
     /// Sends a finished request.
     pub(super) async fn dispatch(&self, state: &State, context: &Context, action: &RequestAction, request: Request) -> Sent {
-        match state.upstream.send(action.source, request, &options(context, action)).await {
+        let leg = context.record.as_ref().map(|record| record.leg(state, action));
+        let result = state.upstream.send(action.source, request, &options(context, action, leg.as_ref())).await;
+        if let Some(leg) = leg {
+            leg.end(result.as_ref().map(|response| response.status.as_u16()));
+        }
+        match result {
             Ok(response) => Sent::Answer(response),
             Err(no_answer) => Sent::Failed(no_content(context, action, &no_answer)),
         }
@@ -154,15 +158,6 @@ pub(super) fn no_content(context: &Context, action: &RequestAction, no_answer: &
     failure::from_no_answer(no_answer, &context.request_id, action.idempotent)
 }
 
-/// The credential as the request takes it.
-fn placed(credential: &ResolvedCredential) -> Credential {
-    let value = match &credential.second {
-        Some(password) => credential::Value::UserPassword(credential.secret.clone(), password.clone()),
-        None => credential::Value::Secret(credential.secret.clone()),
-    };
-    Credential { placement: credential.placement.clone(), value }
-}
-
 /// The caller's headers that the source passes on.
 fn forwarded(caller: &Caller, names: &[String]) -> Vec<(http::HeaderName, http::HeaderValue)> {
     names
@@ -175,15 +170,17 @@ fn forwarded(caller: &Caller, names: &[String]) -> Vec<(http::HeaderName, http::
 }
 
 /// Limits and identity of one sending.
-pub(super) fn options(context: &Context, action: &RequestAction) -> SendOptions {
-    SendOptions {
-        timeout: action.timeout,
-        idempotent: action.idempotent,
-        cancel: context.cancel.clone(),
-        trace: context.trace.as_ref().map(|trace| {
-            Arc::new(Propagation::new(trace.traceparent.as_deref(), trace.tracestate.as_deref(), trace.baggage.as_deref()))
-        }),
-    }
+pub(super) fn options(context: &Context, action: &RequestAction, leg: Option<&Leg<'_>>) -> SendOptions {
+    let trace = match leg {
+        Some(leg) => leg.propagation(),
+        None => context.trace.as_deref().map(|trace| Arc::new(propagation(trace))),
+    };
+    SendOptions { timeout: action.timeout, idempotent: action.idempotent, cancel: context.cancel.clone(), trace }
+}
+
+/// The client's trace context as headers.
+pub(super) fn propagation(trace: &TraceContext) -> Propagation {
+    Propagation::new(trace.traceparent.as_deref(), trace.tracestate.as_deref(), trace.baggage.as_deref())
 }
 
 /// Something about the caller, for `${caller:…}`.

@@ -3,9 +3,19 @@
 use super::{SendOptions, Upstream, kind};
 use crate::mapping::{self, Limits, Redirects, Tls};
 use crate::request::Request;
-use crate::transport::identity::jwks::{Fetch, Fetching};
+use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use std::pin::Pin;
 use std::time::Duration;
+
+/// A document being fetched; the error is for the log.
+pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Bytes, String>> + Send + 'a>>;
+
+/// Fetches one document.
+pub trait Fetch: Send + Sync {
+    /// The document, whole and bounded.
+    fn fetch(&self) -> Fetching<'_>;
+}
 
 /// A document that is fetched again and again.
 pub struct Document {

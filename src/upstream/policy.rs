@@ -2,16 +2,15 @@
 //! one is configured. `tools/list` and `tools/call` ask the same question here.
 
 use super::{SendOptions, Upstream};
-use crate::access::{Access, Caller, Decision, policy_input, read_policy_answer, visible_where};
+use crate::access::{Access, Caller, Decision, Visible, policy_input, read_policy_answer, visible_where};
 use crate::catalog::{Catalog, Tool};
 use crate::mapping::{self, Limits, Redirects, Tls};
 use crate::request::Request;
-use crate::service::Visible;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -68,7 +67,8 @@ impl Gate {
         let visible = match &self.remote {
             None => self.access.visible(caller, catalog),
             Some(remote) => {
-                let questions = futures_util::stream::iter(catalog.tools.values().map(|tool| async move {
+                let questions = futures_util::stream::iter(catalog.tools.values().cloned().map(|tool: Arc<Tool>| async move {
+                    let tool = tool.as_ref();
                     if self.access.decide(caller, tool) != Decision::Allow {
                         return false;
                     }

@@ -205,6 +205,19 @@ async fn beyond_the_rate_a_call_is_told_when_to_come_again() {
 }
 
 #[tokio::test]
+async fn a_reload_keeps_the_state_of_sources_that_did_not_change() {
+    let server = serve(|_, _| Act::Send(answer("200 OK", "", ""))).await;
+    let rated = Limits { rate: Some("1/h".to_owned()), ..limits() };
+    let before = upstream(&server.url, rated.clone());
+    before.send(0, get(&server.url), &idempotent()).await.unwrap();
+    let same = before.renew(&[std::sync::Arc::new(plan(&server.url, rated))]).unwrap();
+    assert!(matches!(same.send(0, get(&server.url), &idempotent()).await, Err(NoAnswer::Busy(_))));
+    let wider = Limits { rate: Some("2/h".to_owned()), ..limits() };
+    let other = same.renew(&[std::sync::Arc::new(plan(&server.url, wider))]).unwrap();
+    assert!(other.send(0, get(&server.url), &idempotent()).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_cancelled_call_hangs_up_on_the_api() {
     let (closed, mut seen) = tokio::sync::mpsc::channel(1);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -149,6 +149,7 @@ pub fn plan(url: &str, limits: Limits) -> SourcePlan {
         forward_headers: Vec::new(),
         tls: Tls::default(),
         limits,
+        upload_dirs: Vec::new(),
     }
 }
 

@@ -145,3 +145,44 @@ async fn a_client_certificate_is_shown_where_configured() {
     let got = make(plan).send(0, get(&url), &idempotent()).await.unwrap();
     assert_eq!(&got.body[..], b"certificate");
 }
+
+#[tokio::test]
+async fn http_2_is_spoken_where_the_api_offers_it() {
+    use http_body_util::{BodyExt, Full};
+    use hyper_util::rt::{TokioExecutor, TokioIo};
+    let authority = Authority::new();
+    let (certificate, key) = authority.issue("localhost", false);
+    let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
+    let mut config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            let stream = acceptor.accept(socket).await.unwrap();
+            let service = hyper::service::service_fn(|request: hyper::Request<hyper::body::Incoming>| async move {
+                let version = format!("{:?} ", request.version());
+                let sent = request.into_body().collect().await?.to_bytes();
+                Ok::<_, hyper::Error>(hyper::Response::new(Full::<bytes::Bytes>::from(
+                    [version.as_bytes(), &sent].concat(),
+                )))
+            });
+            let serving = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
+            tokio::spawn(async move { drop(serving.serve_connection(TokioIo::new(stream), service).await) });
+        }
+    });
+    let upstream = make(authority.plan(&url));
+    let mut post = request(http::Method::POST, &url);
+    post.body = Some("payload".into());
+    for _ in 0..2 {
+        let got = upstream.send(0, post.clone(), &rest_mcp::upstream::SendOptions::default()).await.unwrap();
+        assert_eq!(&got.body[..], b"HTTP/2.0 payload");
+    }
+}

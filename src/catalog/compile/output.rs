@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::mapping::OutputSchema;
 use crate::openapi::{MediaType, Response};
 use crate::schema::{Direction, output};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Published output schemas larger than this say too little for their tokens and are left out.
@@ -114,7 +114,3 @@ fn accept(successes: &[&Response]) -> String {
     format!("{}, */*;q=0.1", types.join(", "))
 }
 
-/// An open schema, for answers of unknown form.
-pub(super) fn open() -> Value {
-    json!({})
-}

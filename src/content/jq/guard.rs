@@ -107,7 +107,7 @@ impl<'a> Meter<'a> {
 
     pub(super) fn built(&self, output: &Val) {
         self.tick(output);
-        if self.ticks.get().is_multiple_of(64) && value::deeper_than(output, 2 * value::MAX_DEPTH) {
+        if self.ticks.get().is_multiple_of(64) && value::deeper_than(output, 2 * value::MAX_DEPTH, self) {
             self.stop(Stop::Depth);
         }
     }

@@ -3,6 +3,7 @@
 use super::guard::{Kind, Meter, Stop};
 use jaq_json::{Map, Num, Val};
 use serde_json::{Number, Value};
+use std::fmt::Write;
 
 /// Deepest output; `serde_json` reads 128 levels, and what is deeper helps nobody.
 pub(super) const MAX_DEPTH: usize = 120;
@@ -71,18 +72,27 @@ pub(super) fn to_json(value: &Val, meter: &Meter<'_>, depth: usize) -> Result<Va
 fn to_number(number: &Num) -> Value {
     match number {
         Num::Int(number) => Value::from(*number as i64),
-        // A double that is a whole number stays one, as in jq.
-        Num::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => Value::from(*number as i64),
-        Num::Float(number) => Number::from_f64(*number).map_or(Value::Null, Value::Number),
+        Num::Float(number) => from_float(*number),
+        Num::Dec(text) => text.parse().map_or(Value::Null, from_float),
         other => other.to_string().parse::<Number>().map_or(Value::Null, Value::Number),
     }
 }
 
-/// Depth of a value, looked at no further than `limit`.
-pub(super) fn deeper_than(value: &Val, limit: usize) -> bool {
+/// A double that is a whole number is written as one, as jq does.
+fn from_float(number: f64) -> Value {
+    if number.fract() == 0.0 && number.abs() < 9e15 {
+        return Value::from(number as i64);
+    }
+    Number::from_f64(number).map_or(Value::Null, Value::Number)
+}
+
+/// True if the value is nested deeper than `limit`. Each look costs a step: a value may hold the same part many
+/// times over, and is as large as it looks then.
+pub(super) fn deeper_than(value: &Val, limit: usize, meter: &Meter<'_>) -> bool {
+    meter.spend(1);
     match value {
-        Val::Arr(items) => limit == 0 || items.iter().any(|item| deeper_than(item, limit - 1)),
-        Val::Obj(members) => limit == 0 || members.values().any(|value| deeper_than(value, limit - 1)),
+        Val::Arr(items) => limit == 0 || items.iter().any(|item| deeper_than(item, limit - 1, meter)),
+        Val::Obj(members) => limit == 0 || members.values().any(|value| deeper_than(value, limit - 1, meter)),
         _ => false,
     }
 }
@@ -97,12 +107,27 @@ pub(super) fn weight(value: &Val) -> u64 {
     }
 }
 
-/// An error message that may hold whole values, cut to a readable length.
-pub(super) fn shortened(text: &str) -> String {
-    const MOST: usize = 300;
-    match text.char_indices().nth(MOST) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
+/// The message of a filter's error. It may hold whole values, so that only its beginning is written out.
+pub(super) fn message(error: &jaq_json::Error) -> String {
+    let mut text = Beginning(String::new());
+    let whole = write!(text, "{error}").is_ok();
+    match serde_json::from_str::<String>(&text.0) {
+        // `error("words")`: the words without quotes.
+        Ok(words) if whole => words,
+        _ if whole => text.0,
+        _ => text.0 + "…",
+    }
+}
+
+struct Beginning(String);
+
+impl Write for Beginning {
+    fn write_str(&mut self, part: &str) -> std::fmt::Result {
+        const MOST: usize = 300;
+        let room = MOST.saturating_sub(self.0.len());
+        let end = (0..=room.min(part.len())).rev().find(|at| part.is_char_boundary(*at)).unwrap_or(0);
+        self.0.push_str(part.get(..end).unwrap_or_default());
+        if end < part.len() { Err(std::fmt::Error) } else { Ok(()) }
     }
 }
 

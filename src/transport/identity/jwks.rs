@@ -1,26 +1,17 @@
 //! Key sets (RFC 7517) from a URL or a file: fetched by one caller at a time, again when a key id is
 //! unknown (but not too often), kept for a while when the issuer does not answer.
 
+use crate::upstream::fetch::Fetch;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use jsonwebtoken::jwk::{Jwk, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde_json::Value;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Keys that are kept of one set.
 const MOST_KEYS: usize = 64;
-
-/// A document being fetched; the error is for the log.
-pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Bytes, String>> + Send + 'a>>;
-
-/// Fetches a document over HTTP. The shell gives one made of `upstream`.
-pub trait Fetch: Send + Sync {
-    /// The document, whole and bounded.
-    fn fetch(&self) -> Fetching<'_>;
-}
 
 /// Where a key set is.
 pub struct KeySource {
