@@ -164,7 +164,13 @@ impl Loader<'_> {
         for (overlay, pointer) in overlays {
             set = self.overlaid(set, overlay, named_at.map(|(document, _)| (document, pointer.as_str()))).await;
         }
-        let (api, report) = openapi::read(&set, &openapi::ReadOptions::default());
+        let (api, mut report) = openapi::read(&set, &openapi::ReadOptions::default());
+        if api.as_ref().is_some_and(|api| !api.operations.is_empty()) {
+            // A bad node costs what stands on it; the rest is served.
+            for problem in &mut report.diagnostics {
+                problem.severity = problem.severity.min(Severity::Warning);
+            }
+        }
         self.report.merge(report);
         api.map(Arc::new)
     }
