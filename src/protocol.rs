@@ -31,6 +31,7 @@ pub(crate) use subscribe::{EVERYTHING, for_legacy};
 pub use version::Version;
 
 use crate::access::Caller;
+use crate::audit::{Event, Who};
 use crate::catalog::{Catalog, Tool};
 use crate::content::wire::WireOptions;
 use crate::service::{Handler, Visible};
@@ -126,6 +127,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) headers: Option<&'a http::HeaderMap>,
     /// True on stdio.
     pub(crate) local: bool,
+    /// `stdio`, `http`, `sse` or `websocket`.
+    pub(crate) transport: &'static str,
 }
 
 /// A response.
@@ -319,6 +322,45 @@ impl Server {
         }
     }
 
+    /// Asks what a remote policy must be asked before [`Handler::visible`] can answer.
+    pub(crate) async fn look(&self, scope: &Scope<'_>) {
+        if let Some(look) = self.handler.look(&scope.caller) {
+            look.await;
+        }
+    }
+
+    /// Writes down what was answered without the service.
+    fn record(&self, scope: &Scope<'_>, meta: Option<&jsonrpc::Meta<'_>>, event: Event<'_>) {
+        let Some(audit) = self.handler.audit() else { return };
+        let trace = calls::trace(scope, meta);
+        let parent = trace.as_ref().and_then(|trace| trace.traceparent.as_deref());
+        let who = Who {
+            caller: Some(&scope.caller),
+            request_id: &self.next_request_id(),
+            trace_id: parent.and_then(|parent| parent.split('-').nth(1)),
+            transport: scope.transport,
+        };
+        audit.record(who, event);
+    }
+
+    /// Writes down that a client began.
+    fn record_start(
+        &self,
+        scope: &Scope<'_>,
+        meta: Option<&jsonrpc::Meta<'_>>,
+        method: &'static str,
+        client: Option<&RawValue>,
+        version: Version,
+    ) {
+        if self.handler.audit().is_none() {
+            return;
+        }
+        let client: Value = client.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+        let member = |name: &str| client.get(name).and_then(Value::as_str);
+        let client = member("name").map(|name| (name, member("version").unwrap_or_default()));
+        self.record(scope, meta, Event::Start { method, client, protocol_version: version.as_str() });
+    }
+
     /// The tool, if the caller may see it.
     fn seen_tool(&self, name: &str, caller: &Caller) -> Option<Arc<Tool>> {
         let (view, visible) = self.view_for(caller).ok()?;
@@ -336,10 +378,11 @@ impl Server {
         kind: Kind,
         version: Version,
         id: &Id<'_>,
-        cursor: Option<&RawValue>,
-        caller: &Caller,
+        params: &jsonrpc::Params<'_>,
+        scope: &Scope<'_>,
     ) -> Result<Reply, RpcError> {
-        let (view, visible) = self.view_for(caller)?;
+        let cursor = params.cursor;
+        let (view, visible) = self.view_for(&scope.caller)?;
         let place = |start| view.cursor(kind, version, &visible, start);
         let invalid = || RpcError::new(INVALID_PARAMS, "Invalid cursor");
         let start = match cursor.filter(|raw| raw.get() != "null") {
@@ -350,6 +393,9 @@ impl Server {
         };
         let part = view.page(kind, version, &visible, start, self.settings.page_size).ok_or_else(invalid)?;
         let next = part.next.and_then(|next| place(next).seal(&self.state_key));
+        if kind == Kind::Tools {
+            self.record(scope, params.meta.as_ref(), Event::List { count: part.count });
+        }
         Ok(Reply::result(id.as_json(), |out| {
             out.reserve(part.items.len() + 256);
             out.extend_from_slice(if version.is_modern() { b"{\"resultType\":\"complete\",\"" } else { b"{\"" });

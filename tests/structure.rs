@@ -35,12 +35,8 @@ fn order() -> HashMap<String, usize> {
 const COMPILED_PARTS: &[(&str, &str)] = &[
     ("catalog", "request"),
     ("catalog", "content"),
-    ("content", "call"),
-    ("schema", "call"),
+    ("catalog", "call"),
     ("schema", "mapping"),
-    ("schema", "openapi"),
-    ("schema", "diagnostic"),
-    ("mapping", "content"),
 ];
 
 #[test]

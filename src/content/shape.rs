@@ -17,10 +17,11 @@ use super::cut::{self, Cut};
 use super::jq::{self, Jq};
 use super::{Block, problem};
 use crate::catalog::Arguments;
+use crate::template::{Template, TemplateError};
 use crate::mapping::{Binary, Format, OutputSchema, ResultKind, ResultRules};
 use compose::BlockPlan;
 use filter::Outputs;
-use render::{TextTemplate, UriTemplate, context};
+use render::{UriTemplate, context};
 use schema::Rewriter;
 use selector::Tree;
 use serde_json::{Value, json};
@@ -37,7 +38,7 @@ pub struct Compiled {
     limit_items: Option<usize>,
     max_bytes: Option<usize>,
     format: Option<Format>,
-    template: Option<TextTemplate>,
+    template: Option<Template>,
     blocks: Vec<BlockPlan>,
     uri: Option<UriTemplate>,
     /// `as`.
@@ -89,6 +90,14 @@ impl<T> Keyed<T> for Result<T, String> {
     }
 }
 
+/// A template's fault with its place and way out.
+fn told(error: TemplateError) -> String {
+    match &error.fix {
+        Some(fix) => format!("{error}: {fix}"),
+        None => error.to_string(),
+    }
+}
+
 impl Compiled {
     /// Compiles the rules; all faults at once.
     pub fn new(rules: &ResultRules) -> Result<Self, Vec<ShapeError>> {
@@ -119,7 +128,7 @@ impl Compiled {
             }
         }
         let rename = (!renames.is_empty()).then(|| Tree::renaming(&renames));
-        let template = rules.template.as_deref().and_then(|text| TextTemplate::compile(text).keyed("template", errors));
+        let template = rules.template.as_deref().and_then(|text| Template::compile(text).map_err(told).keyed("template", errors));
         let uri = rules.uri.as_deref().and_then(|text| UriTemplate::compile(text).keyed("uri", errors));
         let blocks: Vec<BlockPlan> = rules
             .blocks
@@ -244,7 +253,7 @@ impl Compiled {
         }
         let mut shaped = Shaped { structured: self.is_structured(), ..Shaped::default() };
         if let Some(template) = &self.template {
-            let text = template.render(&context(&value, arguments)).map_err(|error| format!("`template`: {error}"))?;
+            let text = template.render_lenient(&context(&value, arguments)).map_err(|error| format!("`template`: {error}"))?;
             shaped.text = Some(self.fit_plain(text, &mut cuts));
         } else if !self.blocks.is_empty() {
             let mut blocks = Vec::new();

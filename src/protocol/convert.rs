@@ -47,6 +47,8 @@ struct Item {
 pub(crate) struct Part {
     pub(crate) items: Bytes,
     pub(crate) next: Option<usize>,
+    /// Items on it.
+    pub(crate) count: usize,
 }
 
 impl View {
@@ -100,7 +102,7 @@ impl View {
             count += 1;
         }
         text.push(']');
-        let part = Part { items: text.into(), next: rest.peek().is_some().then_some(start + count) };
+        let part = Part { items: text.into(), next: rest.peek().is_some().then_some(start + count), count };
         if lists.len() >= KEPT_LISTS {
             lists.clear();
         }

@@ -74,7 +74,7 @@ async def prefect(folder):
     environment = {**os.environ, "HOME": str(folder), "PREFECT_HOME": str(folder / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
     command = [PREFECT, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
     with running(command, f"http://127.0.0.1:{port}/api/health", env=environment):
-        server = StdioServerParameters(command=BIN, args=["serve", f"http://127.0.0.1:{port}/openapi.json", "--base-url", f"http://127.0.0.1:{port}", "--stdio"], env=dict(os.environ))
+        server = StdioServerParameters(command=BIN, args=["serve", f"http://127.0.0.1:{port}/openapi.json", "--base-url", f"http://127.0.0.1:{port}/api", "--stdio"], env=dict(os.environ))
         async with Client(server) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
             checks.true("has many tools", len(tools) > 150, len(tools))

@@ -178,6 +178,7 @@ impl Post {
             queue: (stream && self.accepts_sse).then_some(&self.exchange.queue),
             headers: Some(&self.parts.headers),
             local: false,
+            transport: "http",
         }
     }
 
