@@ -134,6 +134,8 @@ impl Make {
                 poll: None,
                 stream: None,
                 idempotent: true,
+                own: Vec::new(),
+            aliases: Vec::new(),
             })),
             ask: Vec::new(),
             confirm: None,
