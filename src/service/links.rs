@@ -8,6 +8,9 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// How links begin.
+pub(super) const PREFIX: &str = "rest-mcp://answers/";
+
 /// Most kept bytes, and how long.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 const LIFETIME: Duration = Duration::from_secs(10 * 60);
@@ -65,7 +68,7 @@ impl LinkMaker for Maker<'_> {
         let mut random = [0u8; 16];
         getrandom::fill(&mut random).ok()?;
         let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let uri = format!("rest-mcp://answers/{id}");
+        let uri = format!("{PREFIX}{id}");
         let now = Instant::now();
         let mut kept = self.links.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|one| one.until > now);

@@ -36,7 +36,17 @@ impl Service {
             let text = text_of(&content);
             return Err(if text.starts_with("HTTP 404") || text.starts_with("HTTP 410") { unknown() } else { Failure::Internal(text) });
         }
-        let contents = contents(&content, uri, resource.mime_type.as_deref());
+        let mut contents = contents(&content, uri, resource.mime_type.as_deref());
+        for one in &mut contents {
+            // A large file became a link on its way; here its bytes are wanted.
+            if let ResourceBody::Text(target) = &one.body
+                && target.starts_with(super::links::PREFIX)
+                && let Some(kept) = self.links.read(&context.caller, target)
+            {
+                one.mime_type = resource.mime_type.clone().or(kept.mime_type);
+                one.body = kept.body;
+            }
+        }
         let ttl_ms = content.meta.as_ref().and_then(|meta| meta.get(super::request::META_MAX_AGE)).and_then(Value::as_u64).map(|seconds| seconds.saturating_mul(1000));
         Ok(Outcome::Complete(ReadResult { contents, ttl_ms }))
     }

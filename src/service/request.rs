@@ -83,7 +83,19 @@ impl Service {
             Err(no_answer) => return Err(failure::from_no_answer(&no_answer, &context.request_id, true)),
         };
         let caller = |value: &CallerValue| caller_value(&context.caller, value);
-        let template = |template: &BodyTemplate, arguments: &Arguments| template.render_in(&Scope::new(&Value::Object(arguments.clone())));
+        let template = |template: &BodyTemplate, arguments: &Arguments| {
+            let mut known = arguments.clone();
+            for (name, from) in &action.aliases {
+                let value = match from {
+                    From::Argument(argument) => arguments.get(argument).cloned(),
+                    From::Fixed(value) => Some(value.clone()),
+                    From::Caller(wanted) => caller(wanted).map(Value::String),
+                    From::Secret(_) | From::Template(_) | From::Rest => None,
+                };
+                known.extend(value.map(|value| (name.clone(), value)));
+            }
+            template.render_in(&Scope::new(&Value::Object(known)))
+        };
         let reader = super::links::upload_reader(context.local, &source.upload_dirs);
         let forwarded = forwarded(&context.caller, &source.forward_headers);
         let fixed = Fixed {
@@ -181,6 +193,33 @@ pub(super) fn options(context: &Context, action: &RequestAction, leg: Option<&Le
 /// The client's trace context as headers.
 pub(super) fn propagation(trace: &TraceContext) -> Propagation {
     Propagation::new(trace.traceparent.as_deref(), trace.tracestate.as_deref(), trace.baggage.as_deref())
+}
+
+/// The request with another address on the same server, which may be relative; credentials go nowhere else.
+/// Those in the query come along.
+pub(super) fn elsewhere(mut request: Request, address: &str) -> Option<Request> {
+    let base = url::Url::parse(&request.url).ok()?;
+    let mut target = base.join(address).ok()?;
+    if target.origin() != base.origin() {
+        return None;
+    }
+    target.set_fragment(None);
+    let mut text = target.to_string();
+    let mut secrets = Vec::new();
+    for range in &request.secret_in_url {
+        let pair_start = request.url.get(..range.end).and_then(|head| head.rfind(['?', '&'])).map_or(0, |at| at + 1);
+        let Some(pair) = request.url.get(pair_start..range.end) else { continue };
+        let Some((name, _)) = pair.split_once('=') else { continue };
+        let given = target.query().is_some_and(|query| query.split('&').any(|one| one.split('=').next() == Some(name)));
+        if !given {
+            text.push(if text.contains('?') { '&' } else { '?' });
+            text.push_str(pair);
+            secrets.push(text.len() - pair.len()..text.len());
+        }
+    }
+    request.url = text;
+    request.secret_in_url = secrets;
+    Some(request)
 }
 
 /// Something about the caller, for `${caller:…}`.

@@ -190,8 +190,20 @@ impl Service {
         if depth > DEEPEST {
             return Ok(Content::error("Steps call each other too deeply.".to_string()));
         }
+        self.cached(state, context, tool, arguments, depth).await
+    }
+
+    /// [`Service::execute`] without looking at what is remembered.
+    pub(super) async fn fresh(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        tool: &Arc<Tool>,
+        arguments: Arguments,
+        depth: usize,
+    ) -> Result<Content, Failure> {
         match &tool.action {
-            Action::Request(action) => self.cached(state, context, tool, action, arguments).await,
+            Action::Request(action) => Ok(self.request(state, context, tool, action, arguments).await),
             Action::Steps(steps) => Box::pin(self.steps(state, context, tool, steps, arguments, depth)).await,
             Action::Search => Ok(self.search(state, &context.caller, &arguments).await),
             Action::Describe => self.describe(state, &context.caller, &arguments).await,
@@ -209,7 +221,7 @@ impl Service {
     ) -> Result<Outcome<Content>, Failure> {
         let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
         let inner = arguments.get("arguments").cloned().unwrap_or_else(|| json!({}));
-        let tool = state.catalog.tools.get(name).filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_)));
+        let tool = reachable(&state.catalog, name).filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_)));
         let allowed = match tool {
             Some(tool) => matches!(state.gate.decide(&context.caller, tool).await, Decision::Allow),
             None => false,
@@ -228,6 +240,12 @@ impl Service {
             Err(refusal) => Ok(Outcome::Complete(failure::from_refusal(tool, &refusal))),
         }
     }
+}
+
+/// A tool that search mode describes and calls by name: listed ones, and hidden ones that the author made.
+pub(super) fn reachable<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a Arc<Tool>> {
+    let hidden = || catalog.hidden.get(name).filter(|_| !catalog.internal.iter().any(|internal| internal == name));
+    catalog.tools.get(name).or_else(hidden)
 }
 
 /// A tool that clients may call by name: listed ones, and search mode's own.

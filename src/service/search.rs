@@ -36,7 +36,7 @@ impl Service {
 
     pub(super) async fn describe(&self, state: &Arc<State>, caller: &Caller, arguments: &Arguments) -> Result<Content, Failure> {
         let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
-        match state.catalog.tools.get(name) {
+        match super::run::reachable(&state.catalog, name) {
             Some(tool) if allowed(state, caller, tool).await => Ok(json_content(search::described(tool))),
             _ => Ok(Content::error(format!("There is no tool `{name}`. Use search_tools to find one."))),
         }

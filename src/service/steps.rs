@@ -7,6 +7,7 @@ use crate::call;
 use crate::catalog::{Arguments, Step, Tool};
 use crate::content::{self, Block, Content, Json, Text};
 use crate::mapping::OnError;
+use crate::schema::kinds::{self, Kinds};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -30,6 +31,13 @@ impl Service {
     ) -> Result<Content, Failure> {
         let mut scope = Map::new();
         scope.insert("input".to_string(), Value::Object(arguments.clone()));
+        for (key, ask) in &tool.ask {
+            // What the person gave is a name of its own too.
+            let name = ask.into.as_ref().unwrap_or(key);
+            if let Some(value) = arguments.get(name) {
+                scope.insert(name.clone(), value.clone());
+            }
+        }
         let mut ended: Vec<Option<Ended>> = steps.iter().map(|_| None).collect();
         loop {
             let ready: Vec<(usize, &Step)> = steps
@@ -106,7 +114,7 @@ impl Service {
             match template.render(scope) {
                 Ok(Value::Null) => {}
                 Ok(value) => {
-                    with.insert(name.clone(), value);
+                    with.insert(name.clone(), fitting(&step.tool, name, value));
                 }
                 Err(message) => return Ok(Ended::Failed(format!("argument `{name}`: {message}"))),
             }
@@ -115,14 +123,25 @@ impl Service {
             Ok(call) => call,
             Err(refusal) => return Ok(Ended::Failed(refusal.text(&step.tool.name))),
         };
-        if step.tool.confirm.is_some() || !step.tool.ask.is_empty() {
-            return Ok(Ended::Failed(format!("`{}` asks the person and can't be a step; put the question on this tool", step.tool.name)));
-        }
         let content = self.execute(state, context, &step.tool, call.arguments, depth + 1).await?;
         if content.is_error {
             return Ok(Ended::Failed(text_of(&content)));
         }
         Ok(Ended::Done(value_of(&content)))
+    }
+}
+
+/// A number or boolean as text, where the argument takes nothing but text.
+fn fitting(tool: &Tool, argument: &str, value: Value) -> Value {
+    let root = tool.input.check.schema();
+    let schema = root.get("properties").and_then(|properties| properties.get(argument));
+    match (&value, schema) {
+        (Value::Number(_) | Value::Bool(_), Some(schema))
+            if kinds::allowed(root, schema).without(Kinds::NULL) == Kinds::STRING =>
+        {
+            Value::String(value.to_string())
+        }
+        _ => value,
     }
 }
 

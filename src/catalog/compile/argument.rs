@@ -124,6 +124,12 @@ impl Compiler<'_> {
                 from = self.fixed(value).map_err(|message| problem("unresolved-value", message, at))?;
             } else if edits.hide == Some(true) {
                 match default.take() {
+                    Some(value) if pages_by(making, &property.name) => {
+                        let from = From::Argument(property.name.clone());
+                        let schema = property.schema.json.clone();
+                        arguments.bindings.push(Binding { from, spot, required, default: Some(value), keep_null: false, schema });
+                        return Ok(());
+                    }
                     Some(value) => from = From::Fixed(value),
                     None if required => {
                         return Err(problem(
@@ -133,7 +139,15 @@ impl Compiler<'_> {
                         )
                         .fix("add `value:` or `default:`".to_string()));
                     }
-                    None => return Ok(()),
+                    None => {
+                        if pages_by(making, &property.name) {
+                            // Not published, but set from page to page.
+                            let from = From::Argument(property.name.clone());
+                            let schema = property.schema.json.clone();
+                            arguments.bindings.push(Binding { from, spot, required: false, default: None, keep_null: false, schema });
+                        }
+                        return Ok(());
+                    }
                 }
             }
             if let Some(name) = &edits.rename {
@@ -170,7 +184,7 @@ impl Compiler<'_> {
     }
 
     /// `value:` of an argument: a literal, or a text with `${…}`.
-    fn fixed(&self, value: &Value) -> Result<From, String> {
+    pub(super) fn fixed(&self, value: &Value) -> Result<From, String> {
         let Value::String(text) = value else { return Ok(From::Fixed(value.clone())) };
         let slot = Slot(text.clone());
         if let Some(caller) = slot.caller() {
@@ -185,9 +199,8 @@ impl Compiler<'_> {
     /// Warns about `args` keys of a `tools` entry that name no argument.
     pub(super) fn stale_arguments(&mut self, making: &Making<'_>, arguments: &Arguments, known: &[String]) {
         let Some(pointer) = &making.pointer else { return };
-        for key in making.edits.args.keys().filter(|key| !arguments.used_edits.contains(key)) {
+        for key in making.own_args.iter().filter(|key| !arguments.used_edits.contains(key)) {
             let place = making.at.key(&format!("{pointer}/args/{}", super::token(key)));
-            // An edit that a rule brought has no place under the tool's own entry.
             let mut diagnostic = problem("stale-edit", format!("tool `{}` has no argument `{key}`", making.name), place);
             diagnostic.severity = crate::diagnostic::Severity::Warning;
             let names = arguments.bindings.iter().filter_map(|binding| match &binding.from {
@@ -202,7 +215,29 @@ impl Compiler<'_> {
     }
 }
 
+/// True if the parameter changes from page to page.
+fn pages_by(making: &Making<'_>, name: &str) -> bool {
+    making.edits.paginate.as_ref().is_some_and(|rules| rules.arg.as_deref() == Some(name))
+}
+
 impl Arguments {
+    /// The argument behind a parameter or body member of this name, else of this published name.
+    pub(super) fn argument_of(&self, wanted: &str) -> Option<String> {
+        let published = |binding: &Binding| match &binding.from {
+            From::Argument(name) => Some(name.clone()),
+            _ => None,
+        };
+        let original = self.bindings.iter().find(|binding| match &binding.spot {
+            Spot::Parameter(index) => self.parameters.get(*index).is_some_and(|plan| plan.name == wanted),
+            Spot::BodyMember(path) => path.join(".") == wanted || path.last().is_some_and(|last| path.len() == 1 && last == wanted),
+            _ => false,
+        });
+        original.and_then(published).or_else(|| {
+            let same = |binding: &&Binding| published(binding).as_deref() == Some(wanted);
+            self.bindings.iter().find(same).and_then(published)
+        })
+    }
+
     /// The published schema, and what calls are checked against.
     pub(super) fn input(&self, rules: &CatalogRules, edits: &ToolEdits, body_check: Option<Schema>) -> InputSchemas {
         let schemas = self.properties.iter().map(|property| &property.schema).chain(&self.additional).chain(&self.constraints);

@@ -5,7 +5,7 @@ use super::{At, Compiler, Unit, problem, token};
 use crate::catalog::name::{NameCandidate, tool_names};
 use crate::catalog::{Action, Annotations, Input, OperationRef, Output, RequestAction, Tool, hints};
 use crate::diagnostic::{Diagnostic, Place, hint::nearest};
-use crate::mapping::{AnnotationEdits, ClientCapability, Description, Source, ToolEdits};
+use crate::mapping::{AnnotationEdits, ClientCapability, Description, Paginate, Source, ToolEdits};
 use crate::openapi::{Api, Operation, ParameterIn, RoutePart, Server};
 use crate::request::{self, PathPart};
 use crate::schema::check::Checker;
@@ -24,6 +24,8 @@ pub(super) struct Making<'a> {
     pub edits: ToolEdits,
     /// Pointer of the `tools.<name>` entry, where there is one.
     pub pointer: Option<String>,
+    /// Keys of `args` in that entry.
+    pub own_args: Vec<String>,
     pub at: At<'a>,
 }
 
@@ -59,9 +61,13 @@ impl Compiler<'_> {
         let taken: Vec<&str> = self.catalog.tools.keys().chain(self.hidden.keys()).map(String::as_str).collect();
         let names = tool_names(&candidates, self.profile.name_style, self.profile.max_name.unwrap_or(64));
         let names = apart(names, &candidates, &taken, &chosen);
+        self.used_rule_args.clear();
+        let brought: Vec<(usize, String)> = chosen.iter().flat_map(|choice| choice.rule_args.iter().cloned()).collect();
         for (choice, name) in chosen.into_iter().zip(names) {
             self.operation(unit, sources, choice, name, at);
         }
+        self.stale_rule_arguments(brought, at);
+        self.stale_variables(unit, at);
         for (name, api) in &unit.apis {
             for skipped in &api.skipped {
                 self.skip(name, &skipped.method, &skipped.path, skipped.operation_id.as_deref(), skipped.reason.clone());
@@ -79,7 +85,10 @@ impl Compiler<'_> {
         let Some(source_index) = sources.iter().find(|(name, _)| name == choice.source).map(|(_, index)| *index) else {
             return;
         };
-        let hidden = choice.edits.hidden.unwrap_or(false);
+        let hidden = choice.internal || choice.edits.hidden.unwrap_or(false);
+        if choice.internal {
+            self.catalog.internal.push(name.clone());
+        }
         let making = Making {
             api: choice.api,
             operation,
@@ -89,10 +98,12 @@ impl Compiler<'_> {
             name,
             edits: choice.edits,
             pointer: choice.pointer.clone(),
+            own_args: choice.own_args,
             at,
         };
         match self.tool_of(&making) {
-            Ok(tool) => {
+            Ok((tool, used)) => {
+                self.used_rule_args.extend(choice.rule_args.into_iter().filter(|(_, key)| used.contains(key)));
                 let place = making.pointer.as_ref().and_then(|pointer| at.key(pointer)).or_else(|| making.operation_place());
                 self.add(tool, hidden, place);
             }
@@ -112,7 +123,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn tool_of(&mut self, making: &Making<'_>) -> Result<Tool, Diagnostic> {
+    fn tool_of(&mut self, making: &Making<'_>) -> Result<(Tool, Vec<String>), Diagnostic> {
         let operation = making.operation;
         let here = || making.operation_place();
         let method = http::Method::from_bytes(operation.method.as_bytes())
@@ -128,6 +139,8 @@ impl Compiler<'_> {
         let output = self.output(making)?;
         let (published_output, accept, plan) = (output.schema, output.accept, output.plan.clone());
         let security = self.security(making)?;
+        let paginate = self.paginate(making, &arguments)?;
+        let used = std::mem::take(&mut arguments.used_edits);
         let idempotent = matches!(operation.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "QUERY" | "TRACE");
         let annotations = annotations(hints::annotations(&operation.method), making.edits.annotations.as_ref());
         let action = RequestAction {
@@ -144,12 +157,14 @@ impl Compiler<'_> {
             success: making.edits.success.clone().unwrap_or_default(),
             errors: making.edits.errors.clone(),
             timeout: making.edits.timeout.map(|timeout| timeout.0),
-            paginate: making.edits.paginate.clone(),
+            paginate,
             poll: making.edits.poll.clone(),
             stream: making.edits.stream.clone(),
             idempotent: making.edits.annotations.and_then(|a| a.idempotent).unwrap_or(idempotent),
+            own: super::person::own_arguments(&making.edits),
+            aliases: Vec::new(),
         };
-        Ok(Tool {
+        let tool = Tool {
             name: making.name.clone(),
             title: making.edits.title.clone().or_else(|| operation.summary.clone()).map(|title| clip(&title, 120)),
             description: self.description(making),
@@ -171,7 +186,68 @@ impl Compiler<'_> {
             requires_client: capabilities(making.edits.requires_client.as_deref()),
             result: plan,
             cache: making.edits.cache.clone(),
-        })
+        };
+        Ok((tool, used))
+    }
+
+    /// A key of `args` in a rule that no operation of the rule has.
+    fn stale_rule_arguments(&mut self, mut brought: Vec<(usize, String)>, at: At<'_>) {
+        brought.sort();
+        brought.dedup();
+        for (rule, key) in brought.into_iter().filter(|one| !self.used_rule_args.contains(one)) {
+            let place = at.key(&format!("/rules/{rule}/set/args/{}", token(&key)));
+            let mut warning = problem("stale-edit", format!("no operation of rule {} has an argument `{key}`", rule + 1), place);
+            warning.severity = crate::diagnostic::Severity::Warning;
+            self.report.push(warning);
+        }
+    }
+
+    /// `server_variables` that no server of the document has.
+    fn stale_variables(&mut self, unit: &Unit, at: At<'_>) {
+        for (source, rules) in &unit.mapping.sources {
+            let Some(api) = unit.apis.get(source) else { continue };
+            let servers = api.operations.iter().flat_map(|operation| &operation.servers);
+            let known: std::collections::BTreeSet<&str> =
+                servers.flat_map(|server| server.variables.keys().map(String::as_str)).collect();
+            let in_urls = |name: &str| {
+                let slot = format!("{{{name}}}");
+                api.operations.iter().flat_map(|operation| &operation.servers).any(|server| server.url.contains(&slot))
+            };
+            for name in rules.server_variables.keys().filter(|name| !known.contains(name.as_str()) && !in_urls(name)) {
+                let place = at.key(&format!("/sources/{}/server_variables/{}", token(source), token(name)));
+                let mut warning = problem("stale-edit", format!("no server of `{source}` has a variable `{name}`"), place);
+                warning.severity = crate::diagnostic::Severity::Warning;
+                self.report.push(match nearest(name, known.iter().copied()) {
+                    Some(near) => warning.fix(format!("did you mean `{near}`?")),
+                    None => warning,
+                });
+            }
+        }
+    }
+
+    /// `paginate` with the names of arguments instead of those of parameters.
+    fn paginate(&self, making: &Making<'_>, arguments: &super::argument::Arguments) -> Result<Option<Paginate>, Diagnostic> {
+        let Some(mut rules) = making.edits.paginate.clone() else { return Ok(None) };
+        for (key, name) in [("arg", &mut rules.arg), ("size_arg", &mut rules.size_arg)] {
+            let Some(wanted) = name else { continue };
+            match arguments.argument_of(wanted) {
+                Some(found) => *wanted = found,
+                None => {
+                    let known: Vec<&str> = arguments.parameters.iter().map(|plan| plan.name.as_str()).collect();
+                    let diagnostic = problem(
+                        "unknown-argument",
+                        format!("`paginate.{key}`: `{}` has no argument `{wanted}` that changes from page to page", making.name),
+                        making.place(&format!("paginate/{key}")),
+                    );
+                    return Err(match nearest(wanted, known.iter().copied()).filter(|near| near != wanted) {
+                        Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                        None if known.contains(&wanted.as_str()) => diagnostic.fix(format!("delete `value` of `{wanted}`; `hide: true` keeps it from the model")),
+                        None => diagnostic.fix(format!("there are: {}", known.join(", "))),
+                    });
+                }
+            }
+        }
+        Ok(Some(rules))
     }
 
     fn confirm(&self, making: &Making<'_>) -> Result<Option<Template>, Diagnostic> {
