@@ -60,7 +60,7 @@ impl Compiler<'_> {
             let Some(tool) = self.tool_for(&rule.call, None) else {
                 let names: Vec<&str> = self.catalog.tools.keys().map(String::as_str).collect();
                 let diagnostic = problem("unknown-call", format!("step `{}` calls `{}`, which is no tool or operation", rule.id, rule.call), at.value(&format!("{here}/call")));
-                return Err(match nearest(&rule.call, names.into_iter()) {
+                return Err(match nearest(&rule.call, names) {
                     Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
                     None => diagnostic,
                 });
