@@ -179,9 +179,9 @@ impl OperationRef {
     /// True if this operation has that `operationId` or is that `METHOD /path`.
     pub fn is_called(&self, name: &str) -> bool {
         self.operation_id.as_deref() == Some(name)
-            || name.split_once(' ').is_some_and(|(method, path)| {
-                self.method.eq_ignore_ascii_case(method) && self.path == path.trim()
-            })
+            || name
+                .split_once(' ')
+                .is_some_and(|(method, path)| self.method.eq_ignore_ascii_case(method) && self.path == path.trim())
     }
 }
 

@@ -16,9 +16,9 @@ pub mod state;
 mod steps;
 mod stream;
 
+pub use crate::access::Visible;
 pub use request::wanted_headers;
 pub use run::{Service, State};
-pub use crate::access::Visible;
 
 use crate::access::Caller;
 use crate::catalog::Catalog;

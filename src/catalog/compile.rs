@@ -46,7 +46,16 @@ pub struct Options {
 ///
 /// `${file:PATH}` is relative to the folder of the mapping that says it.
 pub fn compile(units: &[Unit], options: &Options, environment: &dyn Environment) -> (Catalog, Report) {
-    let mut compiler = Compiler { options, environment, catalog: Catalog::default(), report: Report::default(), hidden: IndexMap::new(), profile: profile(units), used_rule_args: Default::default(), folder: None };
+    let mut compiler = Compiler {
+        options,
+        environment,
+        catalog: Catalog::default(),
+        report: Report::default(),
+        hidden: IndexMap::new(),
+        profile: profile(units),
+        used_rule_args: Default::default(),
+        folder: None,
+    };
     for unit in units {
         compiler.folder = unit.document.as_ref().map(|document| document.location.clone());
         compiler.unit(unit);
@@ -100,7 +109,12 @@ fn search_tools(catalog: &Catalog) -> Vec<Arc<Tool>> {
             icons: Vec::new(),
             tags: Vec::new(),
             operation: None,
-            input: super::Input { published: schema.clone(), check: Checker::new(schema), body_check: None, mirrored: Vec::new() },
+            input: super::Input {
+                published: schema.clone(),
+                check: Checker::new(schema),
+                body_check: None,
+                mirrored: Vec::new(),
+            },
             output: super::Output::default(),
             action: match one.name {
                 super::search::SEARCH => super::Action::Search,
@@ -164,7 +178,9 @@ impl Environment for Beside<'_> {
     fn file(&self, path: &str) -> Result<crate::secret::Secret, String> {
         match self.location {
             // A mapping from the network must not read this machine's files by a relative name.
-            Some(location) if location.contains("://") && !path.starts_with('/') => Err("a mapping from a URL has no folder".to_string()),
+            Some(location) if location.contains("://") && !path.starts_with('/') => {
+                Err("a mapping from a URL has no folder".to_string())
+            }
             Some(location) => match crate::document::location::resolve(location, path) {
                 Some(resolved) => self.environment.file(&resolved),
                 None => self.environment.file(path),
@@ -260,11 +276,14 @@ impl Compiler<'_> {
                     let index = unit.mapping.catalog.pinned.iter().position(|pinned| pinned == name)?;
                     unit.document.as_ref().map(|document| document.place(&format!("/catalog/pinned/{index}")))
                 });
-                let mut diagnostic = Diagnostic::warning("stale-edit", format!("`pinned` names `{name}`, which is no tool"));
+                let mut diagnostic =
+                    Diagnostic::warning("stale-edit", format!("`pinned` names `{name}`, which is no tool"));
                 if let Some(place) = place {
                     diagnostic = diagnostic.at(place);
                 }
-                if let Some(near) = crate::diagnostic::hint::nearest(name, self.catalog.tools.keys().map(String::as_str)) {
+                if let Some(near) =
+                    crate::diagnostic::hint::nearest(name, self.catalog.tools.keys().map(String::as_str))
+                {
                     diagnostic = diagnostic.fix(format!("did you mean `{near}`?"));
                 }
                 self.report.push(diagnostic);

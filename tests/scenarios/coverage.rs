@@ -16,16 +16,10 @@ const REFERENCE: &[(&str, &str)] = &[
         "Source",
         "spec overlays workflows base_url expose tool_prefix credentials headers forward_headers tls limits server_variables",
     ),
-    (
-        "Credential",
-        "value username password grant token_url client_id client_secret scopes exchange forward",
-    ),
+    ("Credential", "value username password grant token_url client_id client_secret scopes exchange forward"),
     ("Exchange", "token_url audience"),
     ("Tls", "ca cert key insecure"),
-    (
-        "Limits",
-        "connect_timeout timeout max_response concurrency rate retries breaker redirects allow_private",
-    ),
+    ("Limits", "connect_timeout timeout max_response concurrency rate retries breaker redirects allow_private"),
     ("Breaker", "failures cooldown"),
     ("Rule", "match set exclude"),
     ("Match", "method tag path operation deprecated security"),

@@ -11,9 +11,34 @@ use std::path::Path;
 
 /// Pieces that mean something to one of the languages inside.
 const PIECES: &[&str] = &[
-    "{{name}}", "{{{q}}}", "{{#each q}}", "{{/each}}", "{{> x}}", "${env:HOME}", "${file:/etc/passwd}",
-    "${caller:tenant}", ".[] | env", "$ENV", "input", "\\(.q)", "{itemId}", "{+x}", "%7B", "..", "/", "?", "#", "&",
-    "=", " ", "\"", "\\", "\n", "é", "😀", "a",
+    "{{name}}",
+    "{{{q}}}",
+    "{{#each q}}",
+    "{{/each}}",
+    "{{> x}}",
+    "${env:HOME}",
+    "${file:/etc/passwd}",
+    "${caller:tenant}",
+    ".[] | env",
+    "$ENV",
+    "input",
+    "\\(.q)",
+    "{itemId}",
+    "{+x}",
+    "%7B",
+    "..",
+    "/",
+    "?",
+    "#",
+    "&",
+    "=",
+    " ",
+    "\"",
+    "\\",
+    "\n",
+    "é",
+    "😀",
+    "a",
 ];
 
 async fn service() -> Service {
