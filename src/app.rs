@@ -6,7 +6,7 @@ pub mod offline;
 pub use input::{Input, Inputs, Kind};
 
 use crate::access::Access;
-use crate::catalog::compile::{Options, Unit, compile};
+use crate::catalog::compile::{Beside, Options, Unit, compile};
 use crate::catalog::{Action, Catalog, CredentialValue, hints};
 use crate::diagnostic::{Diagnostic, Report, Severity};
 use crate::document::{Document, DocumentSet};
@@ -112,16 +112,17 @@ impl Loader<'_> {
     /// A mapping with the documents of its sources. Also returns their locations.
     async fn mapping(&mut self, input: &Input) -> Option<(Unit, Vec<String>)> {
         self.files.push(input.document.location.clone());
-        let (mapping, report) = crate::mapping::read(&input.document);
+        let (mapping, report) = crate::mapping::read_with(&input.document, Some(&crate::content::jq::check_jq));
         self.report.merge(report);
         let mut mapping = mapping?;
+        let environment = Beside { environment: self.environment, location: Some(&input.document.location) };
         let mut apis = IndexMap::new();
         let mut specs = Vec::new();
         for (name, source) in &mut mapping.sources {
             *source = self.source(name, std::mem::take(source));
             let Some(spec) = &source.spec else { continue };
             let pointer = format!("/sources/{}/spec", crate::document::pointer::escape(name));
-            let location = match spec.resolve_public(self.environment) {
+            let location = match spec.resolve_public(&environment) {
                 Ok(text) => relative_to(&input.document.location, &text),
                 Err(error) => {
                     self.report.push(
@@ -132,7 +133,7 @@ impl Loader<'_> {
             };
             let mut overlays = Vec::new();
             for (index, overlay) in source.overlays.iter().enumerate() {
-                if let Ok(text) = overlay.resolve_public(self.environment) {
+                if let Ok(text) = overlay.resolve_public(&environment) {
                     let place = format!("/sources/{}/overlays/{index}", crate::document::pointer::escape(name));
                     overlays.push((relative_to(&input.document.location, &text), place));
                 }

@@ -168,6 +168,23 @@ pub struct Tool {
     pub cache: Option<CacheHint>,
 }
 
+impl Tool {
+    /// True if this is the tool of that name, or its operation has that `operationId` or is that `METHOD /path`.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.operation.as_ref().is_some_and(|operation| operation.is_called(name))
+    }
+}
+
+impl OperationRef {
+    /// True if this operation has that `operationId` or is that `METHOD /path`.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.operation_id.as_deref() == Some(name)
+            || name
+                .split_once(' ')
+                .is_some_and(|(method, path)| self.method.eq_ignore_ascii_case(method) && self.path == path.trim())
+    }
+}
+
 /// A tool's operation.
 #[derive(Debug, Clone)]
 pub struct OperationRef {

@@ -43,6 +43,8 @@ pub struct Options {
 }
 
 /// Compiles everything. Problems cost the tool they concern; the catalog holds the rest.
+///
+/// `${file:PATH}` is relative to the folder of the mapping that says it.
 pub fn compile(units: &[Unit], options: &Options, environment: &dyn Environment) -> (Catalog, Report) {
     let mut compiler = Compiler {
         options,
@@ -52,8 +54,10 @@ pub fn compile(units: &[Unit], options: &Options, environment: &dyn Environment)
         hidden: IndexMap::new(),
         profile: profile(units),
         used_rule_args: Default::default(),
+        folder: None,
     };
     for unit in units {
+        compiler.folder = unit.document.as_ref().map(|document| document.location.clone());
         compiler.unit(unit);
     }
     compiler.finish(units)
@@ -89,6 +93,8 @@ struct Compiler<'a> {
     profile: CatalogRules,
     /// Keys of `args` in rules that some operation of the unit has.
     used_rule_args: std::collections::HashSet<(usize, String)>,
+    /// Where the mapping in hand was read from; its files are relative to that.
+    folder: Option<String>,
 }
 
 /// Search mode's own tools.
@@ -156,7 +162,40 @@ pub(crate) fn token(text: &str) -> String {
     text.replace('~', "~0").replace('/', "~1")
 }
 
+/// The environment as one mapping file sees it: `${file:PATH}` is relative to the file's folder.
+pub struct Beside<'a> {
+    /// Where everything else is looked up.
+    pub environment: &'a dyn Environment,
+    /// Path or URL of the mapping.
+    pub location: Option<&'a str>,
+}
+
+impl Environment for Beside<'_> {
+    fn env(&self, name: &str) -> Option<crate::secret::Secret> {
+        self.environment.env(name)
+    }
+
+    fn file(&self, path: &str) -> Result<crate::secret::Secret, String> {
+        match self.location {
+            // A mapping from the network must not read this machine's files by a relative name.
+            Some(location) if location.contains("://") && !path.starts_with('/') => {
+                Err("a mapping from a URL has no folder".to_string())
+            }
+            Some(location) => match crate::document::location::resolve(location, path) {
+                Some(resolved) => self.environment.file(&resolved),
+                None => self.environment.file(path),
+            },
+            None => self.environment.file(path),
+        }
+    }
+}
+
 impl Compiler<'_> {
+    /// The environment of the mapping in hand.
+    fn here(&self) -> Beside<'_> {
+        Beside { environment: self.environment, location: self.folder.as_deref() }
+    }
+
     fn unit(&mut self, unit: &Unit) {
         let at = At { document: unit.document.as_deref() };
         let first = self.catalog.sources.len();
@@ -171,6 +210,7 @@ impl Compiler<'_> {
         self.operations(unit, &sources, at);
         self.hand_written(unit, &sources, at);
         self.composites(unit, at);
+        self.polled(unit, at);
         self.resources(unit, at);
         self.prompts(unit, at);
     }
@@ -208,15 +248,9 @@ impl Compiler<'_> {
             return Some(tool.clone());
         }
         let of_operation = |tool: &&Arc<Tool>| {
-            tool.operation
-                .as_ref()
-                .filter(|operation| source.is_none_or(|source| source == operation.source))
-                .is_some_and(|operation| {
-                    operation.operation_id.as_deref() == Some(name)
-                        || name.split_once(' ').is_some_and(|(method, path)| {
-                            operation.method.eq_ignore_ascii_case(method) && operation.path == path.trim()
-                        })
-                })
+            tool.operation.as_ref().is_some_and(|operation| {
+                operation.is_called(name) && source.is_none_or(|source| source == operation.source)
+            })
         };
         self.catalog.tools.values().chain(self.hidden.values()).find(of_operation).cloned()
     }

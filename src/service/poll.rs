@@ -92,10 +92,7 @@ impl Service {
         if let Some(name) = rules.location.as_deref().and_then(|text| text.strip_prefix("operation ")) {
             let name = name.trim();
             let catalog = &state.catalog;
-            let found = catalog.tools.values().chain(catalog.hidden.values()).find(|tool| {
-                tool.name == name
-                    || tool.operation.as_ref().is_some_and(|operation| operation.operation_id.as_deref() == Some(name))
-            });
+            let found = catalog.tools.values().chain(catalog.hidden.values()).find(|tool| tool.is_called(name));
             let Some(Action::Request(other)) = found.map(|tool| &tool.action) else {
                 return Sent::Failed(Content::error(format!("`poll.location` names `{name}`, which is no operation.")));
             };

@@ -300,6 +300,21 @@ async fn once(service: &Service, context: &Context, step: &Value, round: Round) 
     let text = |key: &str| step.get(key).and_then(Value::as_str);
     let args = step.get("args").cloned().unwrap_or_else(|| json!({}));
     let members = args.as_object().cloned().unwrap_or_default();
+    if let (Some(name), true) = (text("call"), step.get("continues").is_some()) {
+        // Calls again with what the first answer gave to go on.
+        let raw = serde_json::value::to_raw_value(&args).unwrap();
+        let (got, _) = ended(service.call_tool(context, name, Some(raw.as_ref() as &RawValue), round).await, result);
+        let got = got.unwrap();
+        let mut members = members;
+        let token = got["_meta"]["io.github.rest-mcp/next"].clone();
+        assert!(token.is_string(), "nothing to go on with: {got}");
+        members.insert("continue_from".to_owned(), token);
+        let raw = serde_json::value::to_raw_value(&members).unwrap();
+        return ended(
+            service.call_tool(context, name, Some(raw.as_ref() as &RawValue), Round::default()).await,
+            result,
+        );
+    }
     if let Some(name) = text("call") {
         let raw = serde_json::value::to_raw_value(&args).unwrap();
         return ended(service.call_tool(context, name, Some(raw.as_ref() as &RawValue), round).await, result);

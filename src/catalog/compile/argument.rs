@@ -218,7 +218,7 @@ impl Compiler<'_> {
         if let Some(caller) = slot.caller() {
             return Ok(From::Caller(caller));
         }
-        match slot.resolve(self.environment).map_err(|error| error.to_string())? {
+        match slot.resolve(&self.here()).map_err(|error| error.to_string())? {
             Resolved::Plain(text) => Ok(From::Fixed(Value::String(text))),
             Resolved::Secret(secret) => Ok(From::Secret(secret)),
         }
@@ -227,7 +227,7 @@ impl Compiler<'_> {
     /// Warns about `args` keys of a `tools` entry that name no argument.
     pub(super) fn stale_arguments(&mut self, making: &Making<'_>, arguments: &Arguments, known: &[String]) {
         let Some(pointer) = &making.pointer else { return };
-        for key in making.own_args.iter().filter(|key| !arguments.used_edits.contains(key)) {
+        for key in making.own.iter().flat_map(|own| own.args.keys()).filter(|key| !arguments.used_edits.contains(key)) {
             let place = making.at.key(&format!("{pointer}/args/{}", super::token(key)));
             let mut diagnostic =
                 problem("stale-edit", format!("tool `{}` has no argument `{key}`", making.name), place);
@@ -250,6 +250,14 @@ fn pages_by(making: &Making<'_>, name: &str) -> bool {
 }
 
 impl Arguments {
+    /// Names of the arguments that a caller or an answer can give.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.bindings.iter().filter_map(|binding| match &binding.from {
+            From::Argument(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// The argument behind a parameter or body member of this name, else of this published name.
     pub(super) fn argument_of(&self, wanted: &str) -> Option<String> {
         let published = |binding: &Binding| match &binding.from {

@@ -18,8 +18,8 @@ pub(super) struct Chosen<'a> {
     pub edits: ToolEdits,
     pub pointer: Option<String>,
     pub left_out: Option<Diagnostic>,
-    /// Keys of `args` that the tool's own entry brings.
-    pub own_args: Vec<String>,
+    /// What the tool's own entry says.
+    pub own: Option<&'a ToolEdits>,
     /// Keys of `args` that rules bring: index of the rule, key.
     pub rule_args: Vec<(usize, String)>,
     /// Not exposed, but needed by a step, a resource or a poll.
@@ -182,7 +182,7 @@ fn tools_of<'a>(
             edits,
             pointer,
             left_out,
-            own_args: Vec::new(),
+            own: None,
             rule_args: Vec::new(),
             internal: false,
         };
@@ -200,9 +200,8 @@ fn tools_of<'a>(
     if !named.is_empty() {
         for (name, rules) in named {
             let merged = from_extension(operation).over(&edits).over(&rules.edits);
-            let own_args = rules.edits.args.keys().cloned().collect();
             let one = choice(Some((*name).to_string()), merged, Some(tool_pointer(name)), None);
-            chosen.push(Chosen { own_args, rule_args: rule_args.clone(), ..one });
+            chosen.push(Chosen { own: Some(&rules.edits), rule_args: rule_args.clone(), ..one });
         }
         return;
     }

@@ -7,6 +7,40 @@ use crate::diagnostic::hint::nearest;
 use std::sync::Arc;
 
 impl Compiler<'_> {
+    /// `poll.location: operation NAME` names an operation or tool.
+    pub(super) fn polled(&mut self, unit: &Unit, at: At<'_>) {
+        let rules = unit
+            .mapping
+            .rules
+            .iter()
+            .enumerate()
+            .filter_map(|(index, rule)| Some((format!("/rules/{index}/set"), rule.set.as_ref()?)));
+        let tools = unit.mapping.tools.iter().map(|(name, rules)| (format!("/tools/{}", token(name)), &rules.edits));
+        for (pointer, edits) in rules.chain(tools) {
+            let location = edits.poll.as_ref().and_then(|poll| poll.location.as_deref());
+            let Some(name) = location.and_then(|location| location.strip_prefix("operation ")).map(str::trim) else {
+                continue;
+            };
+            if self.tool_for(name, None).is_some() {
+                continue;
+            }
+            let place = at.value(&format!("{pointer}/poll/location"));
+            let diagnostic =
+                problem("unknown-call", format!("`poll.location`: there is no operation or tool `{name}`"), place);
+            let known: Vec<&str> = self
+                .catalog
+                .tools
+                .values()
+                .flat_map(|tool| tool.operation.as_ref()?.operation_id.as_deref())
+                .chain(self.catalog.tools.keys().map(String::as_str))
+                .collect();
+            self.report.push(match nearest(name, known.iter().copied()) {
+                Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                None => diagnostic.fix("name the operation that tells a job's state".to_string()),
+            });
+        }
+    }
+
     pub(super) fn resources(&mut self, unit: &Unit, at: At<'_>) {
         for (name, rules) in &unit.mapping.resources {
             let pointer = format!("/resources/{}", token(name));

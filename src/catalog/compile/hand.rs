@@ -95,6 +95,18 @@ impl Compiler<'_> {
         let edits = &rules.edits;
         let aliases = self.edit_input(&mut input, &mut bindings, edits, name, pointer, at)?;
         let paginate = hand_pages(rules, &aliases, &input, pointer, at)?;
+        {
+            let mut known: Vec<&str> = input
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(|p| p.keys().map(String::as_str))
+                .collect();
+            known.extend(edits.extra.keys().map(String::as_str));
+            super::person::names_are_known(edits, edits, &known, name).map_err(|(key, message, fix)| {
+                problem("unknown-argument", message, at.value(&format!("{pointer}/{key}"))).fix(fix)
+            })?;
+        }
         profile::self_check(&input).map_err(|message| {
             problem("bad-schema", format!("tool `{name}`: {message}"), at.value(&format!("{pointer}/input")))
         })?;
@@ -299,7 +311,7 @@ impl Compiler<'_> {
     pub(super) fn edit_input(
         &mut self,
         input: &mut Value,
-        bindings: &mut [Binding],
+        bindings: &mut Vec<Binding>,
         edits: &ToolEdits,
         tool: &str,
         pointer: &str,

@@ -24,8 +24,8 @@ pub(super) struct Making<'a> {
     pub edits: ToolEdits,
     /// Pointer of the `tools.<name>` entry, where there is one.
     pub pointer: Option<String>,
-    /// Keys of `args` in that entry.
-    pub own_args: Vec<String>,
+    /// What that entry says.
+    pub own: Option<&'a ToolEdits>,
     pub at: At<'a>,
 }
 
@@ -109,7 +109,7 @@ impl Compiler<'_> {
             name,
             edits: choice.edits,
             pointer: choice.pointer.clone(),
-            own_args: choice.own_args,
+            own: choice.own,
             at,
         };
         match self.tool_of(&making) {
@@ -156,6 +156,7 @@ impl Compiler<'_> {
         let body = self.body(making, &mut arguments)?;
         self.late_arguments(making, &mut arguments)?;
         self.stale_arguments(making, &arguments, &[]);
+        self.asked_arguments(making, &arguments)?;
         let input = arguments.input(&self.profile, &making.edits, body.as_ref().and_then(|body| body.check.clone()));
         let output = self.output(making)?;
         let (published_output, accept, plan) = (output.schema, output.accept, output.plan.clone());
@@ -215,6 +216,15 @@ impl Compiler<'_> {
             cache: making.edits.cache.clone(),
         };
         Ok((tool, used))
+    }
+
+    /// `ask` and `confirm` of the tool's own entry name arguments that are there.
+    fn asked_arguments(&self, making: &Making<'_>, arguments: &super::argument::Arguments) -> Result<(), Diagnostic> {
+        let Some(own) = making.own else { return Ok(()) };
+        let mut known: Vec<&str> = arguments.names().collect();
+        known.extend(making.edits.extra.keys().map(String::as_str));
+        super::person::names_are_known(own, &making.edits, &known, &making.name)
+            .map_err(|(key, message, fix)| problem("unknown-argument", message, making.place(&key)).fix(fix))
     }
 
     /// A key of `args` in a rule that no operation of the rule has.
@@ -373,7 +383,7 @@ impl Compiler<'_> {
                 continue;
             }
             let value = match source.server_variables.get(name) {
-                Some(text) => text.resolve_public(self.environment).map_err(|error| error.to_string())?,
+                Some(text) => text.resolve_public(&self.here()).map_err(|error| error.to_string())?,
                 None => variable.default.clone().or_else(|| variable.allowed.first().cloned()).ok_or_else(|| {
                     format!("server variable `{name}` has no default; set it under `server_variables`")
                 })?,
@@ -392,7 +402,7 @@ impl Compiler<'_> {
         for (name, text) in &source.server_variables {
             let slot = format!("{{{name}}}");
             if url.contains(&slot) {
-                url = url.replace(&slot, &text.resolve_public(self.environment).map_err(|error| error.to_string())?);
+                url = url.replace(&slot, &text.resolve_public(&self.here()).map_err(|error| error.to_string())?);
             }
         }
         if let Some(open) = url.find('{') {

@@ -1,8 +1,54 @@
 //! Arguments that the request does not take: `confirm`, `extra`; and those that the person gives.
 
 use crate::call::{CONFIRM, CONTINUE};
+use crate::diagnostic::hint::nearest;
 use crate::mapping::ToolEdits;
+use crate::template::Template;
 use serde_json::{Map, Value, json};
+
+/// Checks that `ask.*.into`, `ask.*.unless` and the placeholders of `confirm` of `own` name something: an argument of
+/// `known`, or what another question gives. The error is the key below the tool, what is wrong, and how to mend it.
+pub(super) fn names_are_known(
+    own: &ToolEdits,
+    all: &ToolEdits,
+    known: &[&str],
+    tool: &str,
+) -> Result<(), (String, String, String)> {
+    let listed =
+        || if known.is_empty() { "it has no arguments".to_string() } else { format!("it has: {}", known.join(", ")) };
+    let mend =
+        |name: &str| nearest(name, known.iter().copied()).map_or_else(listed, |near| format!("did you mean `{near}`?"));
+    let answers: Vec<&str> = all.ask.iter().map(|(key, ask)| ask.into.as_deref().unwrap_or(key)).collect();
+    for (key, ask) in &own.ask {
+        if let Some(into) = ask.into.as_deref().filter(|into| !known.contains(into)) {
+            return Err((
+                format!("ask/{}/into", super::token(key)),
+                format!("`{tool}` has no argument `{into}`"),
+                mend(into),
+            ));
+        }
+        if let Some(unless) = ask.unless.as_deref().filter(|name| !known.contains(name) && !answers.contains(name)) {
+            return Err((
+                format!("ask/{}/unless", super::token(key)),
+                format!("`{tool}` has no argument `{unless}`"),
+                mend(unless),
+            ));
+        }
+    }
+    let Some(Ok(confirm)) = own.confirm.as_deref().map(Template::compile) else { return Ok(()) };
+    for path in confirm.placeholders() {
+        let Some(name) = path.first() else { continue };
+        // These three are filled in at load.
+        if !known.contains(&name.as_str()) && !matches!(name.as_str(), "method" | "path" | "tool") {
+            return Err((
+                "confirm".to_string(),
+                format!("`{{{{{name}}}}}`: `{tool}` has no such argument"),
+                mend(name),
+            ));
+        }
+    }
+    Ok(())
+}
 
 /// Names of the arguments that the request does not take.
 pub(super) fn own_arguments(edits: &ToolEdits) -> Vec<String> {

@@ -71,7 +71,7 @@ impl Compiler<'_> {
             return Some(flag.trim_end_matches('/').to_string());
         }
         let slot = source.base_url.as_ref()?;
-        match slot.resolve_public(self.environment) {
+        match slot.resolve_public(&self.here()) {
             Ok(url) => Some(url.trim_end_matches('/').to_string()),
             Err(error) => {
                 self.report.push(problem("unresolved-value", format!("`base_url`: {error}"), at.value(pointer)));
@@ -81,7 +81,7 @@ impl Compiler<'_> {
     }
 
     fn slot(&mut self, slot: &Slot, pointer: &str, at: At<'_>) -> Option<SecretOr> {
-        match slot.resolve(self.environment) {
+        match slot.resolve(&self.here()) {
             Ok(Resolved::Plain(text)) => Some(SecretOr::Plain(text)),
             Ok(Resolved::Secret(secret)) => Some(SecretOr::Secret(secret)),
             Err(error) => {
@@ -94,7 +94,7 @@ impl Compiler<'_> {
     /// A credential's slot: missing is a warning (calls that need it fail closed), not an error.
     fn secret(&mut self, slot: &Slot, pointer: &str, at: At<'_>, wanted: &mut Vec<String>) -> Option<Secret> {
         wanted.extend(slot.wanted());
-        match slot.resolve(self.environment) {
+        match slot.resolve(&self.here()) {
             Ok(value) => Some(value.into_secret()).filter(|secret| !secret.is_empty()),
             Err(error) => {
                 let mut diagnostic = problem("missing-credential", error.to_string(), at.value(pointer));
@@ -125,7 +125,7 @@ impl Compiler<'_> {
         } else if credential.grant.is_some() {
             self.grant(credential, scheme, pointer, at, w)
         } else if let Some(exchange) = &credential.exchange {
-            let url = exchange.token_url.resolve_public(self.environment);
+            let url = exchange.token_url.resolve_public(&self.here());
             let client = exchange.client_id.as_ref().zip(exchange.client_secret.as_ref()).and_then(|(id, secret)| {
                 self.secret(id, &format!("{pointer}/exchange/client_id"), at, w).zip(self.secret(
                     secret,
@@ -180,7 +180,7 @@ impl Compiler<'_> {
             _ => None,
         };
         let token_url = match &credential.token_url {
-            Some(slot) => match slot.resolve_public(self.environment) {
+            Some(slot) => match slot.resolve_public(&self.here()) {
                 Ok(url) => Some(url),
                 Err(error) => {
                     self.report.push(problem(

@@ -58,6 +58,19 @@ impl Compiler<'_> {
         }
         self.edit_input(&mut input, &mut Vec::new(), &rules.edits, name, pointer, at)?;
         let known_input = with_answers(&input, &rules.edits);
+        {
+            let known: Vec<&str> = known_input
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(|p| p.keys().map(String::as_str))
+                .collect();
+            super::person::names_are_known(&rules.edits, &rules.edits, &known, name).map_err(
+                |(key, message, fix)| {
+                    problem("unknown-argument", message, at.value(&format!("{pointer}/{key}"))).fix(fix)
+                },
+            )?;
+        }
         super::person::amend(&mut input, &rules.edits);
         let mut steps: Vec<Step> = Vec::new();
         for (index, rule) in rules.steps.iter().enumerate() {
