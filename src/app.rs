@@ -166,7 +166,12 @@ impl Loader<'_> {
         named_at: Option<(&Document, &str)>,
     ) -> Option<Arc<Api>> {
         let options = LoadOptions { allow_refs: source.allow_refs.clone(), ..LoadOptions::default() };
-        let (set, report) = load::load_set(location, &options).await;
+        // A file that was read to find out what it is need not be read again.
+        let known = self.inputs.list.iter().find(|input| input.document.location == location);
+        let (set, report) = match known.filter(|_| !crate::document::location::is_url(location)) {
+            Some(input) => load::load_set_of(input.document.clone(), &options).await,
+            None => load::load_set(location, &options).await,
+        };
         self.files.push(location.to_string());
         let unreadable = set.is_none();
         self.report.merge(report);
