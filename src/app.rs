@@ -1,15 +1,22 @@
 //! Puts the parts together: files and flags in, a compiled catalog or a running server out.
 
+mod callers;
+mod glob;
 mod input;
+mod routes;
+mod setup;
+mod sidecar;
 
 pub use input::{Input, Inputs, Kind};
+pub use setup::{Named, Recorder, SETTINGS_FILE, Setup};
+pub use sidecar::{Sidecar, Telemetry, reachable, settings_problems};
 
 use crate::catalog::compile::{Options, Unit, compile};
 use crate::access::Access;
 use crate::catalog::{Action, Catalog, CredentialValue, hints};
 use crate::diagnostic::{Diagnostic, Report, Severity};
 use crate::document::{Document, DocumentSet};
-use crate::load::{self, LoadOptions};
+use crate::load::{self, Freshness, LoadOptions};
 use crate::mapping::{Environment, Mapping, Slot, Source};
 use crate::openapi::{self, Api};
 use crate::protocol;
@@ -31,6 +38,8 @@ pub struct Loaded {
     pub apis: Vec<(String, Arc<Api>)>,
     /// Every file and URL that was read, for watching.
     pub files: Vec<String>,
+    /// For each document that was read, what tells whether it changed.
+    pub freshness: Vec<Freshness>,
 }
 
 impl Loaded {
@@ -56,7 +65,7 @@ pub async fn load_all(inputs: &Inputs, environment: &dyn Environment) -> Loaded 
 
 /// [`load_all`] with other base URLs for some sources.
 pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(String, Slot)]) -> Loaded {
-    let mut loader = Loader { inputs, environment, urls, report: Report::default(), apis: Vec::new(), files: Vec::new() };
+    let mut loader = Loader { inputs, environment, urls, report: Report::default(), apis: Vec::new(), files: Vec::new(), freshness: inputs.freshness.clone() };
     let mut units = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for input in &inputs.list {
@@ -77,7 +86,7 @@ pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(
     let options = Options { base_url: inputs.base_url.clone() };
     let (catalog, report) = compile(&units, &options, environment);
     loader.report.merge(report);
-    Loaded { catalog, report: loader.report, apis: loader.apis, files: loader.files }
+    Loaded { catalog, report: loader.report, apis: loader.apis, files: loader.files, freshness: loader.freshness }
 }
 
 struct Loader<'a> {
@@ -87,6 +96,7 @@ struct Loader<'a> {
     report: Report,
     apis: Vec<(String, Arc<Api>)>,
     files: Vec<String>,
+    freshness: Vec<Freshness>,
 }
 
 impl Loader<'_> {
@@ -150,7 +160,8 @@ impl Loader<'_> {
 
     async fn api(&mut self, location: &str, overlays: &[(String, String)], source: &Source, named_at: Option<(&Document, &str)>) -> Option<Arc<Api>> {
         let options = LoadOptions { allow_refs: source.allow_refs.clone(), ..LoadOptions::default() };
-        let (set, report) = load::load_set(location, &options).await;
+        let (set, freshness, report) = load::load_set_tracked(location, &options).await;
+        self.freshness.extend(freshness);
         self.files.push(location.to_string());
         let unreadable = set.is_none();
         self.report.merge(report);
@@ -173,7 +184,11 @@ impl Loader<'_> {
         self.files.push(overlay.to_string());
         let (document, report) = load::load_document(overlay, &LoadOptions::default()).await;
         self.report.merge(report);
-        let Some((document, root)) = document.map(|loaded| loaded.document).zip(set.root().cloned()) else {
+        let document = document.map(|loaded| {
+            self.freshness.push(loaded.freshness);
+            loaded.document
+        });
+        let Some((document, root)) = document.zip(set.root().cloned()) else {
             if let Some((mapping, pointer)) = named_at {
                 self.report.push(Diagnostic::error("unreadable-overlay", "the overlay can't be read; see the problem above").at(mapping.place(pointer)));
             }

@@ -137,7 +137,7 @@ pub struct Bytes(pub u64);
 pub type Json = Value;
 
 /// Where `${env:NAME}` and `${file:PATH}` are looked up; the shell implements it, the core only asks.
-pub trait Environment {
+pub trait Environment: Sync {
     /// An environment variable.
     fn env(&self, name: &str) -> Option<crate::secret::Secret>;
     /// A file's text without the trailing newline; the error is a short reason without contents.
