@@ -84,7 +84,8 @@ fn main() {
 fn description(repeats: usize) -> String {
     let mut paths = serde_json::Map::new();
     let pet = json!({"$ref": "#/components/schemas/Pet"});
-    let answer = |schema: Value| json!({"200": {"description": "Good", "content": {"application/json": {"schema": schema}}}});
+    let answer =
+        |schema: Value| json!({"200": {"description": "Good", "content": {"application/json": {"schema": schema}}}});
     for n in 0..repeats {
         paths.insert(
             format!("/{n}/pets/{{petId}}"),
@@ -147,7 +148,9 @@ fn calls(stages: &Stages, text: &str) {
     let options = Options { base_url: Some(base) };
     let (catalog, _) = compile(&[unit(Arc::new(api))], &options, &ProcessEnvironment::new("."));
     let tool = |name: &str| catalog.tools.get(name).cloned();
-    let (Some(get), Some(list), Some(create)) = (tool("getPet0"), tool("listPets0"), tool("createPet0")) else { return };
+    let (Some(get), Some(list), Some(create)) = (tool("getPet0"), tool("listPets0"), tool("createPet0")) else {
+        return;
+    };
     let source = catalog.sources.first().cloned();
     let raw = |value: Value| RawValue::from_string(value.to_string()).ok();
     let get_arguments = raw(json!({"petId": 7, "fields": ["id", "name"]}));

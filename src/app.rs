@@ -1,16 +1,23 @@
 //! Puts the parts together: files and flags in, a compiled catalog or a running server out.
 
+mod callers;
+mod glob;
 mod input;
 pub mod offline;
+mod routes;
+mod setup;
+mod sidecar;
 
 pub use input::{Input, Inputs, Kind};
+pub use setup::{Named, Recorder, SETTINGS_FILE, Setup};
+pub use sidecar::{Sidecar, Telemetry, reachable, settings_problems};
 
 use crate::access::Access;
 use crate::catalog::compile::{Beside, Options, Unit, compile};
 use crate::catalog::{Action, Catalog, CredentialValue, hints};
 use crate::diagnostic::{Diagnostic, Report, Severity};
 use crate::document::{Document, DocumentSet};
-use crate::load::{self, LoadOptions};
+use crate::load::{self, Freshness, LoadOptions};
 use crate::mapping::{Environment, Mapping, Slot, Source};
 use crate::openapi::{self, Api};
 use crate::protocol;
@@ -32,6 +39,8 @@ pub struct Loaded {
     pub apis: Vec<(String, Arc<Api>)>,
     /// Every file and URL that was read, for watching.
     pub files: Vec<String>,
+    /// For each document that was read, what tells whether it changed.
+    pub freshness: Vec<Freshness>,
 }
 
 impl Loaded {
@@ -57,8 +66,15 @@ pub async fn load_all(inputs: &Inputs, environment: &dyn Environment) -> Loaded 
 
 /// [`load_all`] with other base URLs for some sources.
 pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(String, Slot)]) -> Loaded {
-    let mut loader =
-        Loader { inputs, environment, urls, report: Report::default(), apis: Vec::new(), files: Vec::new() };
+    let mut loader = Loader {
+        inputs,
+        environment,
+        urls,
+        report: Report::default(),
+        apis: Vec::new(),
+        files: Vec::new(),
+        freshness: inputs.freshness.clone(),
+    };
     let mut units = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for input in &inputs.list {
@@ -80,7 +96,7 @@ pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(
     let options = Options { base_url: inputs.base_url.clone() };
     let (catalog, report) = compile(&units, &options, environment);
     loader.report.merge(report);
-    Loaded { catalog, report: loader.report, apis: loader.apis, files: loader.files }
+    Loaded { catalog, report: loader.report, apis: loader.apis, files: loader.files, freshness: loader.freshness }
 }
 
 struct Loader<'a> {
@@ -90,6 +106,7 @@ struct Loader<'a> {
     report: Report,
     apis: Vec<(String, Arc<Api>)>,
     files: Vec<String>,
+    freshness: Vec<Freshness>,
 }
 
 impl Loader<'_> {
@@ -168,10 +185,11 @@ impl Loader<'_> {
         let options = LoadOptions { allow_refs: source.allow_refs.clone(), ..LoadOptions::default() };
         // A file that was read to find out what it is need not be read again.
         let known = self.inputs.list.iter().find(|input| input.document.location == location);
-        let (set, report) = match known.filter(|_| !crate::document::location::is_url(location)) {
+        let (set, freshness, report) = match known.filter(|_| !crate::document::location::is_url(location)) {
             Some(input) => load::load_set_of(input.document.clone(), &options).await,
-            None => load::load_set(location, &options).await,
+            None => load::load_set_tracked(location, &options).await,
         };
+        self.freshness.extend(freshness);
         self.files.push(location.to_string());
         let unreadable = set.is_none();
         self.report.merge(report);
@@ -203,7 +221,11 @@ impl Loader<'_> {
         self.files.push(overlay.to_string());
         let (document, report) = load::load_document(overlay, &LoadOptions::default()).await;
         self.report.merge(report);
-        let Some((document, root)) = document.map(|loaded| loaded.document).zip(set.root().cloned()) else {
+        let document = document.map(|loaded| {
+            self.freshness.push(loaded.freshness);
+            loaded.document
+        });
+        let Some((document, root)) = document.zip(set.root().cloned()) else {
             if let Some((mapping, pointer)) = named_at {
                 self.report.push(
                     Diagnostic::error("unreadable-overlay", "the overlay can't be read; see the problem above")

@@ -93,16 +93,15 @@ pub async fn load_set_tracked(location: &str, options: &LoadOptions) -> (Option<
     loader.finish()
 }
 
-/// As [`load_set`] for a root document that was read from a file already.
-pub async fn load_set_of(root: Arc<Document>, options: &LoadOptions) -> (Option<DocumentSet>, Report) {
+/// As [`load_set_tracked`] for a root document that was read from a file already.
+pub async fn load_set_of(root: Arc<Document>, options: &LoadOptions) -> (Option<DocumentSet>, Vec<Freshness>, Report) {
     let mut loader = match Loader::new(&root.location, options) {
         Ok(loader) => loader,
-        Err(problem) => return (None, problem.into()),
+        Err(problem) => return (None, Vec::new(), problem.into()),
     };
     let freshness = Freshness::of_file(root.location.clone(), None);
     loader.follow(root, freshness).await;
-    let (set, _, report) = loader.finish();
-    (set, report)
+    loader.finish()
 }
 
 /// Reads one document and nothing it refers to: mappings, overlays.

@@ -3,7 +3,6 @@
 use super::{Files, load, print};
 use crate::app;
 use crate::catalog::{Action, Catalog};
-use crate::config::ProcessEnvironment;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -39,7 +38,7 @@ enum Client {
 
 impl ClientConfig {
     pub(super) async fn run(self) -> u8 {
-        let (_, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
+        let (_, _, loaded) = load(&self.files).await;
         if self.http.is_none() && loaded.catalog.tools.is_empty() {
             super::show(&loaded.report, false);
             eprintln!("error: these files make no tools");
