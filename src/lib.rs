@@ -35,6 +35,7 @@
 
 // ---- core: pure and synchronous ----
 pub mod access;
+pub mod arazzo;
 pub mod call;
 pub mod catalog;
 pub mod content;

@@ -15,6 +15,7 @@ mod search;
 pub mod state;
 mod steps;
 mod stream;
+mod workflow;
 
 pub use request::wanted_headers;
 pub use run::{Service, State};

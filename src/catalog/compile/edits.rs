@@ -33,7 +33,10 @@ pub(super) fn wanted_tools<'a>(unit: &'a Unit, at: At<'_>) -> (Vec<Chosen<'a>>, 
         .mapping
         .tools
         .iter()
-        .filter(|(_, rules)| rules.request.is_none() && rules.steps.is_empty())
+        .filter(|(name, rules)| {
+            let workflow = rules.operation.is_none() && super::workflow::is_workflow(unit, name);
+            rules.request.is_none() && rules.steps.is_empty() && !workflow
+        })
         .map(|(name, rules)| Entry { name, rules, used: false })
         .collect();
     let mut hits = vec![false; unit.mapping.rules.len()];
@@ -96,6 +99,17 @@ pub(super) fn names(wanted: &str, operation: &Operation) -> bool {
         || wanted
             .split_once(' ')
             .is_some_and(|(method, path)| method.eq_ignore_ascii_case(&operation.method) && path.trim() == operation.path)
+}
+
+/// What the rules say of an operation.
+///
+/// # Errors
+/// It is excluded; why.
+pub(super) fn rule_edits(unit: &Unit, source: &str, operation: &Operation) -> Result<ToolEdits, String> {
+    match by_rules(unit, source, operation, &mut vec![false; unit.mapping.rules.len()]) {
+        ByRules::Edits(edits) => Ok(*edits),
+        ByRules::Excluded(reason) => Err(reason),
+    }
 }
 
 enum ByRules {

@@ -108,7 +108,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn tool_of(&mut self, making: &Making<'_>) -> Result<Tool, Diagnostic> {
+    pub(super) fn tool_of(&mut self, making: &Making<'_>) -> Result<Tool, Diagnostic> {
         let operation = making.operation;
         let here = || making.operation_place();
         let method = http::Method::from_bytes(operation.method.as_bytes())
