@@ -5,8 +5,8 @@ pub mod offline;
 
 pub use input::{Input, Inputs, Kind};
 
-use crate::catalog::compile::{Options, Unit, compile};
 use crate::access::Access;
+use crate::catalog::compile::{Options, Unit, compile};
 use crate::catalog::{Action, Catalog, CredentialValue, hints};
 use crate::diagnostic::{Diagnostic, Report, Severity};
 use crate::document::{Document, DocumentSet};
@@ -57,7 +57,8 @@ pub async fn load_all(inputs: &Inputs, environment: &dyn Environment) -> Loaded 
 
 /// [`load_all`] with other base URLs for some sources.
 pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(String, Slot)]) -> Loaded {
-    let mut loader = Loader { inputs, environment, urls, report: Report::default(), apis: Vec::new(), files: Vec::new() };
+    let mut loader =
+        Loader { inputs, environment, urls, report: Report::default(), apis: Vec::new(), files: Vec::new() };
     let mut units = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for input in &inputs.list {
@@ -69,7 +70,8 @@ pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(
         }
     }
     for input in &inputs.list {
-        if input.kind == Kind::Document && !named.contains(&input.document.location)
+        if input.kind == Kind::Document
+            && !named.contains(&input.document.location)
             && let Some(unit) = loader.bare(input, &units).await
         {
             units.push(unit);
@@ -99,7 +101,11 @@ impl Loader<'_> {
         }
         let api = self.api(&input.document.location, &[], &Source::default(), None).await?;
         self.apis.push((name.clone(), api.clone()));
-        let mapping = Mapping { version: 1, sources: IndexMap::from_iter([(name.clone(), self.source(&name, Source::default()))]), ..Mapping::default() };
+        let mapping = Mapping {
+            version: 1,
+            sources: IndexMap::from_iter([(name.clone(), self.source(&name, Source::default()))]),
+            ..Mapping::default()
+        };
         Some(Unit { mapping, document: None, apis: IndexMap::from_iter([(name, api)]) })
     }
 
@@ -118,7 +124,9 @@ impl Loader<'_> {
             let location = match spec.resolve_public(self.environment) {
                 Ok(text) => relative_to(&input.document.location, &text),
                 Err(error) => {
-                    self.report.push(Diagnostic::error("unresolved-value", error.to_string()).at(input.document.place(&pointer)));
+                    self.report.push(
+                        Diagnostic::error("unresolved-value", error.to_string()).at(input.document.place(&pointer)),
+                    );
                     continue;
                 }
             };
@@ -149,7 +157,13 @@ impl Loader<'_> {
         source
     }
 
-    async fn api(&mut self, location: &str, overlays: &[(String, String)], source: &Source, named_at: Option<(&Document, &str)>) -> Option<Arc<Api>> {
+    async fn api(
+        &mut self,
+        location: &str,
+        overlays: &[(String, String)],
+        source: &Source,
+        named_at: Option<(&Document, &str)>,
+    ) -> Option<Arc<Api>> {
         let options = LoadOptions { allow_refs: source.allow_refs.clone(), ..LoadOptions::default() };
         let (set, report) = load::load_set(location, &options).await;
         self.files.push(location.to_string());
@@ -157,7 +171,10 @@ impl Loader<'_> {
         self.report.merge(report);
         let Some(mut set) = set else {
             if let Some((document, pointer)) = named_at.filter(|_| unreadable) {
-                self.report.push(Diagnostic::error("unreadable-spec", "the source's document can't be read; see the problem above").at(document.place(pointer)));
+                self.report.push(
+                    Diagnostic::error("unreadable-spec", "the source's document can't be read; see the problem above")
+                        .at(document.place(pointer)),
+                );
             }
             return None;
         };
@@ -182,7 +199,10 @@ impl Loader<'_> {
         self.report.merge(report);
         let Some((document, root)) = document.map(|loaded| loaded.document).zip(set.root().cloned()) else {
             if let Some((mapping, pointer)) = named_at {
-                self.report.push(Diagnostic::error("unreadable-overlay", "the overlay can't be read; see the problem above").at(mapping.place(pointer)));
+                self.report.push(
+                    Diagnostic::error("unreadable-overlay", "the overlay can't be read; see the problem above")
+                        .at(mapping.place(pointer)),
+                );
             }
             return set;
         };
@@ -216,7 +236,8 @@ fn relative_to(base: &str, named: &str) -> String {
 pub(crate) fn source_name(location: &str) -> String {
     let file = location.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = file.split('.').next().unwrap_or_default();
-    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    let name: String =
+        stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
     let generic = matches!(name.trim_matches('_'), "" | "openapi" | "swagger" | "api" | "index");
     let folder = location.rsplit(['/', '\\']).nth(1).map(|folder| {
         folder.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect::<String>().to_ascii_lowercase()
@@ -256,7 +277,8 @@ pub fn service(catalog: Catalog, settings: &Settings) -> Result<Service, Vec<Str
 
 /// Headers of the caller that some source or tool asks for.
 pub fn captured_headers(catalog: &Catalog) -> Vec<String> {
-    let mut names: Vec<String> = catalog.sources.iter().flat_map(|source| source.forward_headers.iter().cloned()).collect();
+    let mut names: Vec<String> =
+        catalog.sources.iter().flat_map(|source| source.forward_headers.iter().cloned()).collect();
     for source in &catalog.sources {
         names.extend(source.credentials.values().filter_map(|credential| match &credential.value {
             Some(CredentialValue::Forward(header)) => Some(header.clone()),

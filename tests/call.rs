@@ -73,7 +73,7 @@ pub fn request(bindings: Vec<Binding>) -> RequestAction {
         stream: None,
         idempotent: false,
         own: Vec::new(),
-            aliases: Vec::new(),
+        aliases: Vec::new(),
     }
 }
 

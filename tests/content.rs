@@ -146,7 +146,7 @@ impl Make {
                 stream: None,
                 idempotent: true,
                 own: Vec::new(),
-            aliases: Vec::new(),
+                aliases: Vec::new(),
             })),
             ask: Vec::new(),
             confirm: None,

@@ -44,7 +44,15 @@ pub struct Options {
 
 /// Compiles everything. Problems cost the tool they concern; the catalog holds the rest.
 pub fn compile(units: &[Unit], options: &Options, environment: &dyn Environment) -> (Catalog, Report) {
-    let mut compiler = Compiler { options, environment, catalog: Catalog::default(), report: Report::default(), hidden: IndexMap::new(), profile: profile(units), used_rule_args: Default::default() };
+    let mut compiler = Compiler {
+        options,
+        environment,
+        catalog: Catalog::default(),
+        report: Report::default(),
+        hidden: IndexMap::new(),
+        profile: profile(units),
+        used_rule_args: Default::default(),
+    };
     for unit in units {
         compiler.unit(unit);
     }
@@ -95,7 +103,12 @@ fn search_tools(catalog: &Catalog) -> Vec<Arc<Tool>> {
             icons: Vec::new(),
             tags: Vec::new(),
             operation: None,
-            input: super::Input { published: schema.clone(), check: Checker::new(schema), body_check: None, mirrored: Vec::new() },
+            input: super::Input {
+                published: schema.clone(),
+                check: Checker::new(schema),
+                body_check: None,
+                mirrored: Vec::new(),
+            },
             output: super::Output::default(),
             action: match one.name {
                 super::search::SEARCH => super::Action::Search,
@@ -195,12 +208,15 @@ impl Compiler<'_> {
             return Some(tool.clone());
         }
         let of_operation = |tool: &&Arc<Tool>| {
-            tool.operation.as_ref().filter(|operation| source.is_none_or(|source| source == operation.source)).is_some_and(|operation| {
-                operation.operation_id.as_deref() == Some(name)
-                    || name.split_once(' ').is_some_and(|(method, path)| {
-                        operation.method.eq_ignore_ascii_case(method) && operation.path == path.trim()
-                    })
-            })
+            tool.operation
+                .as_ref()
+                .filter(|operation| source.is_none_or(|source| source == operation.source))
+                .is_some_and(|operation| {
+                    operation.operation_id.as_deref() == Some(name)
+                        || name.split_once(' ').is_some_and(|(method, path)| {
+                            operation.method.eq_ignore_ascii_case(method) && operation.path == path.trim()
+                        })
+                })
         };
         self.catalog.tools.values().chain(self.hidden.values()).find(of_operation).cloned()
     }
@@ -226,11 +242,14 @@ impl Compiler<'_> {
                     let index = unit.mapping.catalog.pinned.iter().position(|pinned| pinned == name)?;
                     unit.document.as_ref().map(|document| document.place(&format!("/catalog/pinned/{index}")))
                 });
-                let mut diagnostic = Diagnostic::warning("stale-edit", format!("`pinned` names `{name}`, which is no tool"));
+                let mut diagnostic =
+                    Diagnostic::warning("stale-edit", format!("`pinned` names `{name}`, which is no tool"));
                 if let Some(place) = place {
                     diagnostic = diagnostic.at(place);
                 }
-                if let Some(near) = crate::diagnostic::hint::nearest(name, self.catalog.tools.keys().map(String::as_str)) {
+                if let Some(near) =
+                    crate::diagnostic::hint::nearest(name, self.catalog.tools.keys().map(String::as_str))
+                {
                     diagnostic = diagnostic.fix(format!("did you mean `{near}`?"));
                 }
                 self.report.push(diagnostic);

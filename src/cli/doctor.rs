@@ -62,7 +62,9 @@ impl Doctor {
                 Ok(_) => {}
                 Err(code) => return code,
             }
-            folder = Path::new(config).parent().map_or_else(|| ".".to_string(), |folder| folder.to_string_lossy().into_owned());
+            folder = Path::new(config)
+                .parent()
+                .map_or_else(|| ".".to_string(), |folder| folder.to_string_lossy().into_owned());
         }
         let environment = ProcessEnvironment::new(if folder.is_empty() { ".".to_string() } else { folder });
         let (inputs, mut report) = Inputs::read(&files, self.files.base_url.clone()).await;
@@ -153,7 +155,11 @@ async fn probe(findings: &mut Findings, service: &Service, index: usize, source:
         }
     }
     if origins.is_empty() {
-        findings.bad("address", "no tool of this source has a base URL", "set `base_url` under the source, or give `--base-url`");
+        findings.bad(
+            "address",
+            "no tool of this source has a base URL",
+            "set `base_url` under the source, or give `--base-url`",
+        );
         return;
     }
     let mut reachable = true;
@@ -173,11 +179,19 @@ async fn reach(findings: &mut Findings, url: &Url, source: &SourcePlan) -> bool 
     let addresses = match tokio::time::timeout(PATIENCE, tokio::net::lookup_host((bare, port))).await {
         Ok(Ok(found)) => found.collect::<Vec<_>>(),
         Ok(Err(error)) => {
-            findings.bad("name", &format!("`{bare}` can't be resolved: {error}"), "check `base_url` and the DNS of this machine");
+            findings.bad(
+                "name",
+                &format!("`{bare}` can't be resolved: {error}"),
+                "check `base_url` and the DNS of this machine",
+            );
             return false;
         }
         Err(_) => {
-            findings.bad("name", &format!("`{bare}` was not resolved within {} s", PATIENCE.as_secs()), "check the DNS of this machine");
+            findings.bad(
+                "name",
+                &format!("`{bare}` was not resolved within {} s", PATIENCE.as_secs()),
+                "check the DNS of this machine",
+            );
             return false;
         }
     };
@@ -198,7 +212,11 @@ async fn reach(findings: &mut Findings, url: &Url, source: &SourcePlan) -> bool 
             Err(_) => reason = format!("nothing within {limit:?}"),
         }
     }
-    findings.bad("connection", &format!("port {port}: {reason}"), "is the API running, and does a firewall let this machine through?");
+    findings.bad(
+        "connection",
+        &format!("port {port}: {reason}"),
+        "is the API running, and does a firewall let this machine through?",
+    );
     false
 }
 
@@ -224,14 +242,21 @@ fn credentials(findings: &mut Findings, catalog: &Catalog, index: usize, source:
         match source.credentials.get(name) {
             Some(plan) if plan.value.is_some() => findings.ok("credential", &format!("`{name}` is set")),
             Some(plan) if blocked == 0 => {
-                findings.note("credential", &format!("`{name}` is not set ({}); no tool depends on it alone", plan.wanted.join(", ")));
+                findings.note(
+                    "credential",
+                    &format!("`{name}` is not set ({}); no tool depends on it alone", plan.wanted.join(", ")),
+                );
             }
             Some(plan) => findings.bad(
                 "credential",
                 &format!("`{name}` is not set; {blocked} tools are refused until it is"),
                 &if plan.wanted.is_empty() { String::new() } else { format!("set {}", plan.wanted.join(" and ")) },
             ),
-            None => findings.bad("credential", &format!("`{name}` is no security scheme of the document"), "declare it, or add it under `credentials:`"),
+            None => findings.bad(
+                "credential",
+                &format!("`{name}` is no security scheme of the document"),
+                "declare it, or add it under `credentials:`",
+            ),
         }
     }
 }
@@ -242,7 +267,8 @@ async fn get(findings: &mut Findings, service: &Service, index: usize, origins: 
     let context = Context::local();
     let mut refused = None;
     for (tool, action) in requests(&state.catalog, index) {
-        if action.method != http::Method::GET || needs_arguments(tool) || tool.confirm.is_some() || !tool.ask.is_empty() {
+        if action.method != http::Method::GET || needs_arguments(tool) || tool.confirm.is_some() || !tool.ask.is_empty()
+        {
             continue;
         }
         match service.dry_run(&context, &tool.name, None).await {
@@ -270,14 +296,24 @@ async fn get(findings: &mut Findings, service: &Service, index: usize, origins: 
             secret_in_body: Vec::new(),
         };
         match sent(service, index, request).await {
-            Ok(response) => findings.ok("GET", &format!("the base URL answers with status {}; no operation is safe to try without arguments", response.status.as_u16())),
+            Ok(response) => findings.ok(
+                "GET",
+                &format!(
+                    "the base URL answers with status {}; no operation is safe to try without arguments",
+                    response.status.as_u16()
+                ),
+            ),
             Err(error) => said(findings, "GET of the base URL", Err(error), false),
         }
     }
 }
 
 fn needs_arguments(tool: &Tool) -> bool {
-    tool.input.published.get("required").and_then(serde_json::Value::as_array).is_some_and(|required| !required.is_empty())
+    tool.input
+        .published
+        .get("required")
+        .and_then(serde_json::Value::as_array)
+        .is_some_and(|required| !required.is_empty())
 }
 
 async fn sent(service: &Service, index: usize, request: Request) -> Result<Response, NoAnswer> {
@@ -292,17 +328,29 @@ fn said(findings: &mut Findings, what: &str, answer: Result<Response, NoAnswer>,
             let took = response.elapsed.as_millis();
             match status {
                 200..=399 => findings.ok(what, &format!("status {status} in {took} ms")),
-                401 | 403 if authorized => findings.bad(what, &format!("status {status}: the credential is not accepted"), "check its value and its rights"),
-                401 | 403 => findings.bad(what, &format!("status {status}: the API wants a credential that the document does not declare"), "add it under `credentials:` of the source, with `place:`"),
+                401 | 403 if authorized => findings.bad(
+                    what,
+                    &format!("status {status}: the credential is not accepted"),
+                    "check its value and its rights",
+                ),
+                401 | 403 => findings.bad(
+                    what,
+                    &format!("status {status}: the API wants a credential that the document does not declare"),
+                    "add it under `credentials:` of the source, with `place:`",
+                ),
                 404 => findings.bad(what, &format!("status {status}"), "does `base_url` have the right path?"),
                 _ => findings.bad(what, &format!("status {status} in {took} ms"), "see the log of the API"),
             }
         }
         Err(error) => {
             let (text, fix) = match &error {
-                NoAnswer::Tls(reason) => (format!("TLS: {reason}"), "a private CA goes under `tls: { ca: … }` of the source"),
+                NoAnswer::Tls(reason) => {
+                    (format!("TLS: {reason}"), "a private CA goes under `tls: { ca: … }` of the source")
+                }
                 NoAnswer::Connect(reason) | NoAnswer::Dns(reason) => (reason.clone(), ""),
-                NoAnswer::Timeout(_, limit) => (format!("no answer within {limit:?}"), "is the API overloaded, or the address wrong?"),
+                NoAnswer::Timeout(_, limit) => {
+                    (format!("no answer within {limit:?}"), "is the API overloaded, or the address wrong?")
+                }
                 NoAnswer::Forbidden(reason) => (reason.clone(), "see `limits:` of the source"),
                 other => (format!("{} ({other:?})", crate::upstream::kind(other)), ""),
             };

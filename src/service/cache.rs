@@ -49,7 +49,8 @@ impl Cache {
 fn key(state: &State, context: &Context, tool: &Tool, per: CachePer, arguments: &Arguments) -> [u8; 32] {
     let caller = &context.caller;
     let tenant = caller.tenant.as_deref().unwrap_or_default();
-    let mut parts: Vec<Vec<u8>> = vec![tool.name.clone().into_bytes(), serde_json::to_vec(arguments).unwrap_or_default()];
+    let mut parts: Vec<Vec<u8>> =
+        vec![tool.name.clone().into_bytes(), serde_json::to_vec(arguments).unwrap_or_default()];
     // A tenant with credentials of its own sees what nobody else may see.
     if per != CachePer::All || state.tenants.contains_key(tenant) {
         parts.push(tenant.as_bytes().to_vec());

@@ -98,7 +98,10 @@ pub fn upload_reader(local: bool, folders: &[String]) -> Option<Reader> {
     Some(Box::new(move |path: &str| {
         const REFUSED: &str = "the file is not in a folder that `upload_dirs` allows";
         let real = Path::new(path).canonicalize().map_err(|_| REFUSED.to_string())?;
-        let inside = folders.iter().filter_map(|folder| Path::new(folder).canonicalize().ok()).any(|folder| real.starts_with(folder));
+        let inside = folders
+            .iter()
+            .filter_map(|folder| Path::new(folder).canonicalize().ok())
+            .any(|folder| real.starts_with(folder));
         if !inside || !real.is_file() {
             return Err(REFUSED.to_string());
         }

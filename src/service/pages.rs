@@ -160,7 +160,14 @@ impl Service {
         }
     }
 
-    async fn page(&self, state: &Arc<State>, context: &Context, action: &RequestAction, asked: &Arguments, url: Option<&str>) -> Sent {
+    async fn page(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        action: &RequestAction,
+        asked: &Arguments,
+        url: Option<&str>,
+    ) -> Sent {
         let Some(url) = url else { return self.send(state, context, action, asked).await };
         match self.built(state, context, action, asked).await {
             Err(content) => Sent::Failed(content),
@@ -197,16 +204,29 @@ impl Spot {
 }
 
 /// The page after this one; a page that names itself as the next one is the last.
-fn next_spot(rules: &Paginate, asked: &Arguments, body: &Value, response: &Response, count: usize, here: &Spot) -> Option<Spot> {
+fn next_spot(
+    rules: &Paginate,
+    asked: &Arguments,
+    body: &Value,
+    response: &Response,
+    count: usize,
+    here: &Spot,
+) -> Option<Spot> {
     let current = rules.arg.as_deref().and_then(|arg| asked.get(arg));
     let full = count > 0 && !short(rules, asked, count);
     let value = match rules.style {
-        PageStyle::Cursor => at(body, rules.cursor.as_deref()).filter(|cursor| usable(cursor) && Some(*cursor) != current).cloned(),
+        PageStyle::Cursor => {
+            at(body, rules.cursor.as_deref()).filter(|cursor| usable(cursor) && Some(*cursor) != current).cloned()
+        }
         PageStyle::Page => full.then(|| json!(number(current).unwrap_or(1).saturating_add(1))),
-        PageStyle::Offset => full.then(|| json!(number(current).unwrap_or(0).saturating_add(i64::try_from(count).unwrap_or(i64::MAX)))),
+        PageStyle::Offset => {
+            full.then(|| json!(number(current).unwrap_or(0).saturating_add(i64::try_from(count).unwrap_or(i64::MAX))))
+        }
         PageStyle::Link => {
             let in_body = rules.cursor.as_deref().and_then(|path| at(body, Some(path))).and_then(Value::as_str);
-            let url = in_body.or_else(|| response.link_next()).filter(|url| !url.is_empty() && here.url.as_deref() != Some(url));
+            let url = in_body
+                .or_else(|| response.link_next())
+                .filter(|url| !url.is_empty() && here.url.as_deref() != Some(url));
             return url.map(|url| Spot { url: Some(url.to_string()), ..Spot::default() });
         }
     };
@@ -239,4 +259,3 @@ fn at<'v>(value: &'v Value, path: Option<&str>) -> Option<&'v Value> {
     let Some(path) = path else { return Some(value) };
     path.trim_start_matches('.').split('.').filter(|key| !key.is_empty()).try_fold(value, |value, key| value.get(key))
 }
-

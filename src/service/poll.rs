@@ -1,8 +1,8 @@
 //! `poll`: waits for a long-running job, with progress, until it is done, the limit is reached or the client goes away.
 
+use super::Context;
 use super::request::{Sent, elsewhere};
 use super::run::{Service, State};
-use super::Context;
 use crate::catalog::{Action, Arguments, From, RequestAction, Tool};
 use crate::content::{Block, Content, jq::Jq};
 use crate::mapping::Poll;
@@ -70,10 +70,11 @@ impl Service {
                 () = tokio::time::sleep(pause) => {}
                 () = context.cancel.cancelled() => return Content::error("Cancelled; the job itself may go on.".to_string()),
             }
-            response = match self.ask_again(state, context, action, rules, &arguments, location.as_deref(), &known).await {
-                Sent::Answer(response) => response,
-                Sent::Failed(content) => return content,
-            };
+            response =
+                match self.ask_again(state, context, action, rules, &arguments, location.as_deref(), &known).await {
+                    Sent::Answer(response) => response,
+                    Sent::Failed(content) => return content,
+                };
         }
     }
 
@@ -92,7 +93,8 @@ impl Service {
             let name = name.trim();
             let catalog = &state.catalog;
             let found = catalog.tools.values().chain(catalog.hidden.values()).find(|tool| {
-                tool.name == name || tool.operation.as_ref().is_some_and(|operation| operation.operation_id.as_deref() == Some(name))
+                tool.name == name
+                    || tool.operation.as_ref().is_some_and(|operation| operation.operation_id.as_deref() == Some(name))
             });
             let Some(Action::Request(other)) = found.map(|tool| &tool.action) else {
                 return Sent::Failed(Content::error(format!("`poll.location` names `{name}`, which is no operation.")));
@@ -100,10 +102,11 @@ impl Service {
             // The status operation takes what the call was made with and what the job's answer says.
             let mut given = arguments.clone();
             given.extend(known.clone());
-            let missing = other.bindings.iter().filter(|binding| binding.required).filter_map(|binding| match &binding.from {
-                From::Argument(name) if !given.contains_key(name) => Some(name.clone()),
-                _ => None,
-            });
+            let missing =
+                other.bindings.iter().filter(|binding| binding.required).filter_map(|binding| match &binding.from {
+                    From::Argument(name) if !given.contains_key(name) => Some(name.clone()),
+                    _ => None,
+                });
             let missing: Vec<String> = missing.collect();
             // A job's own number is called `id` in its answer, and by another name in the path.
             if let ([only], Some(id)) = (missing.as_slice(), known.get("id")) {
@@ -115,13 +118,17 @@ impl Service {
             if action.method == http::Method::GET {
                 return self.send(state, context, action, arguments).await;
             }
-            return Sent::Failed(Content::error("The job was accepted, but the API did not say where to ask about it.".to_string()));
+            return Sent::Failed(Content::error(
+                "The job was accepted, but the API did not say where to ask about it.".to_string(),
+            ));
         };
         match self.built(state, context, action, arguments).await {
             Err(content) => Sent::Failed(content),
             Ok((request, _)) => match follow(request, location) {
                 Some(request) => self.dispatch(state, context, action, request).await,
-                None => Sent::Failed(Content::error("The job's status lies on another server; it was not asked.".to_string())),
+                None => Sent::Failed(Content::error(
+                    "The job's status lies on another server; it was not asked.".to_string(),
+                )),
             },
         }
     }
@@ -146,7 +153,9 @@ impl Service {
             Err(content) => Sent::Failed(content),
             Ok((request, _)) => match follow(request, url) {
                 Some(request) => self.dispatch(state, context, action, request).await,
-                None => Sent::Failed(Content::error("The job's result lies on another server; it was not fetched.".to_string())),
+                None => Sent::Failed(Content::error(
+                    "The job's result lies on another server; it was not fetched.".to_string(),
+                )),
             },
         };
         match sent {
@@ -170,7 +179,12 @@ fn next_location(rules: &Poll, response: &Response, body: &Value) -> Option<Stri
     match text.split_once(' ') {
         Some(("header", name)) => response.header(name.trim()).map(str::to_string),
         Some(_) => None,
-        None => text.trim_start_matches('.').split('.').try_fold(body, |value, key| value.get(key))?.as_str().map(str::to_string),
+        None => text
+            .trim_start_matches('.')
+            .split('.')
+            .try_fold(body, |value, key| value.get(key))?
+            .as_str()
+            .map(str::to_string),
     }
 }
 

@@ -1,7 +1,7 @@
 //! One request behind a tool: credentials, request, answer, content.
 
-use super::run::{Service, State};
 use super::observe::Leg;
+use super::run::{Service, State};
 use super::{Context, TraceContext};
 use crate::access::Caller;
 use crate::catalog::{Arguments, From, RequestAction, Tool};
@@ -51,13 +51,7 @@ impl Service {
     }
 
     /// The answer as content.
-    pub(super) fn shaped(
-        &self,
-        tool: &Tool,
-        response: &Response,
-        arguments: &Arguments,
-        context: &Context,
-    ) -> Content {
+    pub(super) fn shaped(&self, tool: &Tool, response: &Response, arguments: &Arguments, context: &Context) -> Content {
         let maker = self.links.maker(&context.caller);
         let uri = identity(tool, context);
         let mut content = content::from_response(tool, arguments, response, &uri, Some(&maker));
@@ -111,26 +105,41 @@ impl Service {
         }
     }
 
-    async fn credentials(&self, state: &State, context: &Context, action: &RequestAction) -> Result<Resolved, NoAnswer> {
+    async fn credentials(
+        &self,
+        state: &State,
+        context: &Context,
+        action: &RequestAction,
+    ) -> Result<Resolved, NoAnswer> {
         if action.security.is_empty() {
             return Ok(Resolved::default());
         }
         let name = state.catalog.sources.get(action.source).map(|source| source.name.as_str()).unwrap_or_default();
         let tenant = context.caller.tenant.as_deref().and_then(|tenant| state.tenants.get(tenant)?.get(name));
-        state.upstream.credentials(action.source, &action.security, &context.caller, tenant).await.map_err(|missing| match missing {
-            NoCredential::Missing { names } => NoAnswer::Credential(names.join(", ")),
-            NoCredential::Failed(no_answer) => no_answer,
+        state.upstream.credentials(action.source, &action.security, &context.caller, tenant).await.map_err(|missing| {
+            match missing {
+                NoCredential::Missing { names } => NoAnswer::Credential(names.join(", ")),
+                NoCredential::Failed(no_answer) => no_answer,
+            }
         })
     }
 
     /// Builds and sends; where a fetched token is refused, once more with a fresh one.
-    pub(super) async fn send(&self, state: &State, context: &Context, action: &RequestAction, arguments: &Arguments) -> Sent {
+    pub(super) async fn send(
+        &self,
+        state: &State,
+        context: &Context,
+        action: &RequestAction,
+        arguments: &Arguments,
+    ) -> Sent {
         let (request, credentials) = match self.built(state, context, action, arguments).await {
             Ok(built) => built,
             Err(content) => return Sent::Failed(content),
         };
         match self.dispatch(state, context, action, request).await {
-            Sent::Answer(response) if response.status == http::StatusCode::UNAUTHORIZED && state.upstream.rejected(&credentials) => {
+            Sent::Answer(response)
+                if response.status == http::StatusCode::UNAUTHORIZED && state.upstream.rejected(&credentials) =>
+            {
                 match self.built(state, context, action, arguments).await {
                     Ok((request, _)) => self.dispatch(state, context, action, request).await,
                     Err(content) => Sent::Failed(content),
@@ -141,7 +150,13 @@ impl Service {
     }
 
     /// Sends a finished request.
-    pub(super) async fn dispatch(&self, state: &State, context: &Context, action: &RequestAction, request: Request) -> Sent {
+    pub(super) async fn dispatch(
+        &self,
+        state: &State,
+        context: &Context,
+        action: &RequestAction,
+        request: Request,
+    ) -> Sent {
         let leg = context.record.as_ref().map(|record| record.leg(state, action));
         let result = state.upstream.send(action.source, request, &options(context, action, leg.as_ref())).await;
         if let Some(leg) = leg {
@@ -249,4 +264,3 @@ pub fn wanted_headers(action: &RequestAction) -> impl Iterator<Item = &str> {
         _ => None,
     })
 }
-

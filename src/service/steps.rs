@@ -93,15 +93,33 @@ impl Service {
         }
         scope.extend(value.clone());
         Ok(match &tool.result {
-            Some(_) => content::from_value(tool, &arguments, Value::Object(scope), Vec::new(), &super::request::identity(tool, context), None),
+            Some(_) => content::from_value(
+                tool,
+                &arguments,
+                Value::Object(scope),
+                Vec::new(),
+                &super::request::identity(tool, context),
+                None,
+            ),
             None => {
                 let json = Json::Tree(Arc::new(Value::Object(value)));
-                Content { blocks: vec![Block::Text(Text::Json(json.clone()))], structured: Some(json), ..Content::default() }
+                Content {
+                    blocks: vec![Block::Text(Text::Json(json.clone()))],
+                    structured: Some(json),
+                    ..Content::default()
+                }
             }
         })
     }
 
-    async fn step(&self, state: &Arc<State>, context: &Context, step: &Step, scope: &Value, depth: usize) -> Result<Ended, Failure> {
+    async fn step(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        step: &Step,
+        scope: &Value,
+        depth: usize,
+    ) -> Result<Ended, Failure> {
         if let Some(when) = &step.when {
             match when.render(scope) {
                 Ok(value) if truthy(&value) => {}
@@ -184,7 +202,11 @@ pub(super) fn text_of(content: &Content) -> String {
 }
 
 fn report(steps: &[Step], ended: &[Option<Ended>], failed: &str, text: &str) -> Content {
-    let mut lines = vec![if failed.is_empty() { "Stopped: cancelled.".to_string() } else { format!("Step `{failed}` failed: {text}") }];
+    let mut lines = vec![if failed.is_empty() {
+        "Stopped: cancelled.".to_string()
+    } else {
+        format!("Step `{failed}` failed: {text}")
+    }];
     let mut done = Vec::new();
     for (step, outcome) in steps.iter().zip(ended) {
         match outcome {
@@ -196,7 +218,9 @@ fn report(steps: &[Step], ended: &[Option<Ended>], failed: &str, text: &str) -> 
                 }
                 done.push(format!("- `{}` ({}) already happened: {shown}", step.id, step.tool.name));
             }
-            Some(Ended::Failed(other)) if step.id != failed => done.push(format!("- `{}` failed as well: {other}", step.id)),
+            Some(Ended::Failed(other)) if step.id != failed => {
+                done.push(format!("- `{}` failed as well: {other}", step.id))
+            }
             Some(_) => {}
             None => done.push(format!("- `{}` was not started", step.id)),
         }

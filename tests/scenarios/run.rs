@@ -74,7 +74,10 @@ pub async fn story(folder: &Path) -> Vec<String> {
     let mapping = folder.join("mapping.yaml");
     let named = if mapping.exists() { vec![mapping] } else { vec![folder.join("spec.yaml")] };
     let named: Vec<String> = named.iter().map(|path| path.display().to_string()).collect();
-    let base_url = story.get("base_url").and_then(Value::as_str).map(|url| url.replace("UPSTREAM", &format!("http://{}", api.host)));
+    let base_url = story
+        .get("base_url")
+        .and_then(Value::as_str)
+        .map(|url| url.replace("UPSTREAM", &format!("http://{}", api.host)));
     let (inputs, report) = Inputs::read(&named, base_url).await;
     let mut problems = Vec::new();
     let mut found: Vec<Value> = Vec::new();
@@ -147,28 +150,32 @@ fn published(story: &Value, catalog: &Catalog, problems: &mut Vec<String>) {
         ("ttl_ms", json!(catalog.ttl.map(|ttl| ttl.as_millis() as u64))),
         (
             "resources",
-            json!(catalog
-                .resources
-                .iter()
-                .map(|one| json!({
-                    "name": one.name, "uri": one.uri, "title": one.title, "description": one.description,
-                    "mimeType": one.mime_type, "template": one.is_template
-                }))
-                .collect::<Vec<_>>()),
+            json!(
+                catalog
+                    .resources
+                    .iter()
+                    .map(|one| json!({
+                        "name": one.name, "uri": one.uri, "title": one.title, "description": one.description,
+                        "mimeType": one.mime_type, "template": one.is_template
+                    }))
+                    .collect::<Vec<_>>()
+            ),
         ),
         (
             "prompts",
-            json!(catalog
-                .prompts
-                .values()
-                .map(|one| json!({
-                    "name": one.name, "title": one.rules.title, "description": one.rules.description,
-                    "arguments": one.rules.arguments.iter().map(|argument| json!({
-                        "name": argument.name, "title": argument.title, "description": argument.description,
-                        "required": argument.required
-                    })).collect::<Vec<_>>()
-                }))
-                .collect::<Vec<_>>()),
+            json!(
+                catalog
+                    .prompts
+                    .values()
+                    .map(|one| json!({
+                        "name": one.name, "title": one.rules.title, "description": one.rules.description,
+                        "arguments": one.rules.arguments.iter().map(|argument| json!({
+                            "name": argument.name, "title": argument.title, "description": argument.description,
+                            "required": argument.required
+                        })).collect::<Vec<_>>()
+                    }))
+                    .collect::<Vec<_>>()
+            ),
         ),
     ] {
         if let Some(wanted) = story.get(key) {
@@ -298,9 +305,10 @@ async fn once(service: &Service, context: &Context, step: &Value, round: Round) 
         return ended(service.call_tool(context, name, Some(raw.as_ref() as &RawValue), round).await, result);
     }
     if let Some(uri) = text("read") {
-        return ended(service.read_resource(context, uri, round).await, |read| {
-            json!({"contents": read.contents.iter().map(resource).collect::<Vec<_>>(), "ttl_ms": read.ttl_ms})
-        });
+        return ended(
+            service.read_resource(context, uri, round).await,
+            |read| json!({"contents": read.contents.iter().map(resource).collect::<Vec<_>>(), "ttl_ms": read.ttl_ms}),
+        );
     }
     if let Some(uri) = text("read_link_of") {
         // Reads the link that a call gave.
@@ -308,9 +316,10 @@ async fn once(service: &Service, context: &Context, step: &Value, round: Round) 
         let (got, _) = ended(service.call_tool(context, uri, Some(raw.as_ref() as &RawValue), round).await, result);
         let got = got.unwrap();
         let uri = got["content"][0]["uri"].as_str().unwrap_or_else(|| panic!("no link: {got}")).to_owned();
-        return ended(service.read_resource(context, &uri, Round::default()).await, |read| {
-            json!({"link": got["content"][0], "contents": read.contents.iter().map(resource).collect::<Vec<_>>()})
-        });
+        return ended(
+            service.read_resource(context, &uri, Round::default()).await,
+            |read| json!({"link": got["content"][0], "contents": read.contents.iter().map(resource).collect::<Vec<_>>()}),
+        );
     }
     if let Some(name) = text("prompt") {
         return ended(service.get_prompt(context, name, &members, round).await, |prompt| {
@@ -330,7 +339,9 @@ async fn once(service: &Service, context: &Context, step: &Value, round: Round) 
         let catalog = service.catalog();
         let names: Vec<String> = match visible {
             Visible::All => catalog.tools.keys().cloned().collect(),
-            Visible::Only { tools, .. } => tools.iter().filter_map(|at| catalog.tools.get_index(*at)).map(|(name, _)| name.clone()).collect(),
+            Visible::Only { tools, .. } => {
+                tools.iter().filter_map(|at| catalog.tools.get_index(*at)).map(|(name, _)| name.clone()).collect()
+            }
         };
         return (Ok(json!({"names": names})), None);
     }
@@ -340,9 +351,10 @@ async fn once(service: &Service, context: &Context, step: &Value, round: Round) 
         _ => panic!("a step of no known kind: {step}"),
     };
     let (argument, typed) = (text("argument").unwrap(), text("typed").unwrap_or_default());
-    ended(service.complete(context, reference, argument, typed, &members).await, |found| {
-        json!({"values": found.values, "total": found.total, "has_more": found.has_more})
-    })
+    ended(
+        service.complete(context, reference, argument, typed, &members).await,
+        |found| json!({"values": found.values, "total": found.total, "has_more": found.has_more}),
+    )
 }
 
 fn ended<T>(outcome: Result<Outcome<T>, Failure>, show: impl FnOnce(T) -> Value) -> (Result<Value, Failure>, Waiting) {

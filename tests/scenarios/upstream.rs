@@ -85,7 +85,9 @@ impl Api {
             let mut script = self.script.lock().unwrap();
             let same = |(one, used): &(Value, bool)| {
                 let wanted = &one["request"];
-                !used && wanted["path"] == seen["path"] && wanted.get("method").is_none_or(|method| *method == seen["method"])
+                !used
+                    && wanted["path"] == seen["path"]
+                    && wanted.get("method").is_none_or(|method| *method == seen["method"])
             };
             let Some(index) = script.expected.iter().position(same) else {
                 script.problems.push(format!("unexpected request: {seen}"));
@@ -96,7 +98,8 @@ impl Api {
             let mut found = Vec::new();
             differences(&exchange["request"], Some(&seen), "request", &mut found);
             script.problems.extend(found);
-            let barrier = exchange.get("together").and_then(Value::as_str).and_then(|group| script.together.get(group).cloned());
+            let barrier =
+                exchange.get("together").and_then(Value::as_str).and_then(|group| script.together.get(group).cloned());
             (exchange.get("respond").cloned().unwrap_or(Value::Null), barrier)
         };
         if let Some(barrier) = barrier
@@ -112,7 +115,8 @@ impl Api {
             tokio::time::sleep(Duration::from_millis(pause)).await;
         }
         let here = |text: &str| text.replace("UPSTREAM", &format!("http://{}", self.host));
-        let mut builder = Response::builder().status(answer.get("status").and_then(Value::as_u64).unwrap_or(200) as u16);
+        let mut builder =
+            Response::builder().status(answer.get("status").and_then(Value::as_u64).unwrap_or(200) as u16);
         let headers = answer.get("headers").and_then(Value::as_object);
         let typed = headers.is_some_and(|headers| headers.keys().any(|name| name.eq_ignore_ascii_case("content-type")));
         for (name, value) in headers.into_iter().flatten() {

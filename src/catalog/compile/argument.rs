@@ -71,7 +71,12 @@ impl Compiler<'_> {
         self.bind_parameters(making, arguments, |importance| importance >= 2)
     }
 
-    fn bind_parameters(&mut self, making: &Making<'_>, arguments: &mut Arguments, wanted: fn(u8) -> bool) -> Result<(), Diagnostic> {
+    fn bind_parameters(
+        &mut self,
+        making: &Making<'_>,
+        arguments: &mut Arguments,
+        wanted: fn(u8) -> bool,
+    ) -> Result<(), Diagnostic> {
         for (index, parameter) in making.operation.parameters.iter().enumerate() {
             if !arguments.parameters.get(index).is_some_and(|plan| wanted(importance(plan))) {
                 continue;
@@ -107,7 +112,8 @@ impl Compiler<'_> {
         keys: &[String],
         fixed: Option<Value>,
     ) -> Result<(), Diagnostic> {
-        let key = keys.iter().find(|key| making.edits.args.contains_key(key.as_str()) && !arguments.used_edits.contains(key));
+        let key =
+            keys.iter().find(|key| making.edits.args.contains_key(key.as_str()) && !arguments.used_edits.contains(key));
         let edits = key.and_then(|key| making.edits.args.get(key)).cloned();
         if let Some(key) = key {
             arguments.used_edits.push(key.clone());
@@ -120,14 +126,22 @@ impl Compiler<'_> {
         if let Some(edits) = &edits {
             default = edits.default.clone();
             if let Some(value) = &edits.value {
-                let at = making.place(&format!("args/{}/value", super::token(key.map(String::as_str).unwrap_or_default())));
+                let at =
+                    making.place(&format!("args/{}/value", super::token(key.map(String::as_str).unwrap_or_default())));
                 from = self.fixed(value).map_err(|message| problem("unresolved-value", message, at))?;
             } else if edits.hide == Some(true) {
                 match default.take() {
                     Some(value) if pages_by(making, &property.name) => {
                         let from = From::Argument(property.name.clone());
                         let schema = property.schema.json.clone();
-                        arguments.bindings.push(Binding { from, spot, required, default: Some(value), keep_null: false, schema });
+                        arguments.bindings.push(Binding {
+                            from,
+                            spot,
+                            required,
+                            default: Some(value),
+                            keep_null: false,
+                            schema,
+                        });
                         return Ok(());
                     }
                     Some(value) => from = From::Fixed(value),
@@ -135,7 +149,8 @@ impl Compiler<'_> {
                         return Err(problem(
                             "hidden-required",
                             format!("`{}` is required and can't be hidden without a value", property.name),
-                            making.place(&format!("args/{}", super::token(key.map(String::as_str).unwrap_or_default()))),
+                            making
+                                .place(&format!("args/{}", super::token(key.map(String::as_str).unwrap_or_default()))),
                         )
                         .fix("add `value:` or `default:`".to_string()));
                     }
@@ -144,7 +159,14 @@ impl Compiler<'_> {
                             // Not published, but set from page to page.
                             let from = From::Argument(property.name.clone());
                             let schema = property.schema.json.clone();
-                            arguments.bindings.push(Binding { from, spot, required: false, default: None, keep_null: false, schema });
+                            arguments.bindings.push(Binding {
+                                from,
+                                spot,
+                                required: false,
+                                default: None,
+                                keep_null: false,
+                                schema,
+                            });
                         }
                         return Ok(());
                     }
@@ -165,9 +187,8 @@ impl Compiler<'_> {
             if !renamed && self.profile.schema_profile != SchemaProfile::Full {
                 property.name = legal(&property.name);
             }
-            property.name = apart(&property.name, &spot, arguments, renamed).map_err(|message| {
-                problem("name-collision", message, making.place("args"))
-            })?;
+            property.name = apart(&property.name, &spot, arguments, renamed)
+                .map_err(|message| problem("name-collision", message, making.place("args")))?;
             *name = property.name.clone();
             if let Some(suffix) = edits.as_ref().and_then(|edits| edits.mirror.clone()) {
                 arguments.mirrored.push((property.name.clone(), suffix));
@@ -178,7 +199,14 @@ impl Compiler<'_> {
             arguments.bindings.push(Binding { from, spot, required, default, keep_null, schema });
             arguments.properties.push(property);
         } else {
-            arguments.bindings.push(Binding { from, spot, required, default, keep_null, schema: property.schema.json.clone() });
+            arguments.bindings.push(Binding {
+                from,
+                spot,
+                required,
+                default,
+                keep_null,
+                schema: property.schema.json.clone(),
+            });
         }
         Ok(())
     }
@@ -201,7 +229,8 @@ impl Compiler<'_> {
         let Some(pointer) = &making.pointer else { return };
         for key in making.own_args.iter().filter(|key| !arguments.used_edits.contains(key)) {
             let place = making.at.key(&format!("{pointer}/args/{}", super::token(key)));
-            let mut diagnostic = problem("stale-edit", format!("tool `{}` has no argument `{key}`", making.name), place);
+            let mut diagnostic =
+                problem("stale-edit", format!("tool `{}` has no argument `{key}`", making.name), place);
             diagnostic.severity = crate::diagnostic::Severity::Warning;
             let names = arguments.bindings.iter().filter_map(|binding| match &binding.from {
                 From::Argument(name) => Some(name.as_str()),
@@ -229,7 +258,9 @@ impl Arguments {
         };
         let original = self.bindings.iter().find(|binding| match &binding.spot {
             Spot::Parameter(index) => self.parameters.get(*index).is_some_and(|plan| plan.name == wanted),
-            Spot::BodyMember(path) => path.join(".") == wanted || path.last().is_some_and(|last| path.len() == 1 && last == wanted),
+            Spot::BodyMember(path) => {
+                path.join(".") == wanted || path.last().is_some_and(|last| path.len() == 1 && last == wanted)
+            }
             _ => false,
         });
         original.and_then(published).or_else(|| {
@@ -240,7 +271,8 @@ impl Arguments {
 
     /// The published schema, and what calls are checked against.
     pub(super) fn input(&self, rules: &CatalogRules, edits: &ToolEdits, body_check: Option<Schema>) -> InputSchemas {
-        let schemas = self.properties.iter().map(|property| &property.schema).chain(&self.additional).chain(&self.constraints);
+        let schemas =
+            self.properties.iter().map(|property| &property.schema).chain(&self.additional).chain(&self.constraints);
         let (mut values, definitions) = self.definitions.bundle_parts(schemas, Direction::Input);
         let constraints = self.constraints.as_ref().and_then(|_| values.pop());
         let additional = self.additional.as_ref().and_then(|_| values.pop());
@@ -263,7 +295,17 @@ impl Arguments {
         let mut published = root;
         if let Some(Value::Object(constraints)) = constraints {
             for (key, value) in constraints {
-                if !matches!(key.as_str(), "type" | "properties" | "required" | "additionalProperties" | "title" | "examples" | "default" | "$defs") {
+                if !matches!(
+                    key.as_str(),
+                    "type"
+                        | "properties"
+                        | "required"
+                        | "additionalProperties"
+                        | "title"
+                        | "examples"
+                        | "default"
+                        | "$defs"
+                ) {
                     published.entry(key).or_insert(value);
                 }
             }
@@ -384,4 +426,3 @@ fn importance(plan: &ParameterPlan) -> u8 {
         ParameterIn::Cookie => 4,
     }
 }
-

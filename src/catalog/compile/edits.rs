@@ -81,7 +81,8 @@ fn stale_entry(unit: &Unit, entry: &Entry<'_>, at: At<'_>) -> Diagnostic {
         Some(_) => at.value(&format!("{pointer}/operation")),
         None => at.key(&pointer),
     };
-    let mut diagnostic = problem("stale-edit", format!("tool `{}`: there is no operation `{wanted}`", entry.name), place);
+    let mut diagnostic =
+        problem("stale-edit", format!("tool `{}`: there is no operation `{wanted}`", entry.name), place);
     diagnostic.severity = Severity::Warning;
     match near_operation(wanted, unit.apis.values().map(AsRef::as_ref)) {
         Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
@@ -100,9 +101,9 @@ fn points_at(entry: &Entry<'_>, source: &str, operation: &Operation) -> bool {
 /// True if `wanted` is the operation's id or `METHOD /path`.
 pub(super) fn names(wanted: &str, operation: &Operation) -> bool {
     operation.operation_id.as_deref() == Some(wanted)
-        || wanted
-            .split_once(' ')
-            .is_some_and(|(method, path)| method.eq_ignore_ascii_case(&operation.method) && path.trim() == operation.path)
+        || wanted.split_once(' ').is_some_and(|(method, path)| {
+            method.eq_ignore_ascii_case(&operation.method) && path.trim() == operation.path
+        })
 }
 
 /// What rules say of an operation: edits and the keys of `args` among them, or that it is left out.
@@ -119,7 +120,8 @@ fn by_rules(
     problems: &mut Vec<Diagnostic>,
     at: At<'_>,
 ) -> ByRules {
-    let security: Vec<&str> = operation.security.iter().flatten().map(|requirement| requirement.scheme.as_str()).collect();
+    let security: Vec<&str> =
+        operation.security.iter().flatten().map(|requirement| requirement.scheme.as_str()).collect();
     let facts = Facts {
         source,
         method: &operation.method,
@@ -171,18 +173,19 @@ fn tools_of<'a>(
     named: &[(&'a str, &'a ToolRules)],
     chosen: &mut Vec<Chosen<'a>>,
 ) {
-    let choice = |name: Option<String>, edits: ToolEdits, pointer: Option<String>, left_out: Option<Diagnostic>| Chosen {
-        api,
-        operation,
-        source,
-        name,
-        edits,
-        pointer,
-        left_out,
-        own_args: Vec::new(),
-        rule_args: Vec::new(),
-        internal: false,
-    };
+    let choice =
+        |name: Option<String>, edits: ToolEdits, pointer: Option<String>, left_out: Option<Diagnostic>| Chosen {
+            api,
+            operation,
+            source,
+            name,
+            edits,
+            pointer,
+            left_out,
+            own_args: Vec::new(),
+            rule_args: Vec::new(),
+            internal: false,
+        };
     let note = |code: &'static str, message: String| {
         let note = Diagnostic::note(code, message);
         Some(note.at(place_of(operation)))
@@ -212,7 +215,12 @@ fn tools_of<'a>(
             let merged = from_extension(operation).over(&edits);
             chosen.push(Chosen { rule_args, internal: true, ..choice(None, merged, None, None) });
         }
-        chosen.push(choice(None, edits, None, note("not-listed", "the source exposes only listed operations".to_string())));
+        chosen.push(choice(
+            None,
+            edits,
+            None,
+            note("not-listed", "the source exposes only listed operations".to_string()),
+        ));
         return;
     }
     let merged = from_extension(operation).over(&edits);
@@ -235,8 +243,13 @@ fn needed(unit: &Unit, source: &str, operation: &Operation) -> bool {
     let mapping = &unit.mapping;
     let of_source = |wanted: &Option<String>| wanted.as_deref().is_none_or(|wanted| wanted == source);
     let steps = mapping.tools.values().flat_map(|rules| &rules.steps).any(|step| names(&step.call, operation));
-    let resources = mapping.resources.values().any(|rules| of_source(&rules.source) && names(&rules.operation, operation));
-    let sets = mapping.rules.iter().filter_map(|rule| rule.set.as_ref()).chain(mapping.tools.values().map(|rules| &rules.edits));
+    let resources =
+        mapping.resources.values().any(|rules| of_source(&rules.source) && names(&rules.operation, operation));
+    let sets = mapping
+        .rules
+        .iter()
+        .filter_map(|rule| rule.set.as_ref())
+        .chain(mapping.tools.values().map(|rules| &rules.edits));
     let mut polls = sets.filter_map(|edits| edits.poll.as_ref()?.location.as_deref()?.strip_prefix("operation "));
     steps || resources || polls.any(|name| names(name.trim(), operation))
 }

@@ -33,7 +33,11 @@ impl Compiler<'_> {
                 let compiled = Compiled::new(rules).map_err(|errors| {
                     let first = errors.first();
                     let key = first.map(|error| error.key.clone()).unwrap_or_default();
-                    let message = errors.iter().map(|error| format!("`result.{}`: {}", error.key, error.message)).collect::<Vec<_>>().join("; ");
+                    let message = errors
+                        .iter()
+                        .map(|error| format!("`result.{}`: {}", error.key, error.message))
+                        .collect::<Vec<_>>()
+                        .join("; ");
                     problem("bad-result", message, making.place(&format!("result/{}", key.replace('.', "/"))))
                 })?;
                 Some(Arc::new(ResultPlan { rules: rules.clone(), compiled }))
@@ -81,7 +85,8 @@ fn listed(page: &Value, items: Option<&str>) -> Option<Value> {
 }
 
 fn successes<'a>(making: &Making<'a>) -> Vec<&'a Response> {
-    let by = |wanted: fn(&str) -> bool| making.operation.responses.iter().filter(|r| wanted(&r.status)).collect::<Vec<_>>();
+    let by =
+        |wanted: fn(&str) -> bool| making.operation.responses.iter().filter(|r| wanted(&r.status)).collect::<Vec<_>>();
     let exact = by(|status| status.starts_with('2'));
     if exact.is_empty() { by(|status| status == "default") } else { exact }
 }
@@ -138,4 +143,3 @@ fn accept(successes: &[&Response]) -> String {
     }
     format!("{}, */*;q=0.1", types.join(", "))
 }
-

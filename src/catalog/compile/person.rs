@@ -1,7 +1,7 @@
 //! Arguments that the request does not take: `confirm`, `extra`; and those that the person gives.
 
-use crate::mapping::ToolEdits;
 use crate::call::{CONFIRM, CONTINUE};
+use crate::mapping::ToolEdits;
 use serde_json::{Map, Value, json};
 
 /// Names of the arguments that the request does not take.

@@ -10,7 +10,13 @@ use serde_json::Value;
 ///
 /// `root` is the schema of all arguments of the called tool. Texts that hold a number are read as one, and
 /// numbers become texts, at the call; only what can never fit is said.
-pub(super) fn mismatch(template: &BodyTemplate, input: &Value, steps: &[Step], root: &Value, argument: &Value) -> Option<String> {
+pub(super) fn mismatch(
+    template: &BodyTemplate,
+    input: &Value,
+    steps: &[Step],
+    root: &Value,
+    argument: &Value,
+) -> Option<String> {
     let wanted = allowed(root, argument).without(Kinds::NULL);
     let scalars = Kinds::NUMBER | Kinds::BOOLEAN;
     let (given, what) = match template {
@@ -66,7 +72,9 @@ fn kinds_at(path: &[String], input: &Value, steps: &[Step]) -> Kinds {
     };
     let mut here = root;
     for name in rest {
-        while let Some(target) = here.get("$ref").and_then(Value::as_str).and_then(|reference| walk::target(root, reference)) {
+        while let Some(target) =
+            here.get("$ref").and_then(Value::as_str).and_then(|reference| walk::target(root, reference))
+        {
             here = target;
         }
         let next = match name.parse::<usize>() {

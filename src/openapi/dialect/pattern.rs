@@ -38,7 +38,11 @@ pub(super) fn portable(pattern: &str) -> Option<String> {
             ']' | '}' => out.extend(['\\', c]),
             '(' => group(&mut rest, &mut out)?,
             // Possessive quantifiers exist elsewhere only.
-            '+' if matches!(out.chars().last(), Some('+' | '*' | '?')) && !out.ends_with("\\+") && !out.ends_with("\\*") && !out.ends_with("\\?") => {
+            '+' if matches!(out.chars().last(), Some('+' | '*' | '?'))
+                && !out.ends_with("\\+")
+                && !out.ends_with("\\*")
+                && !out.ends_with("\\?") =>
+            {
                 return None;
             }
             other => out.push(other),
@@ -51,7 +55,9 @@ pub(super) fn portable(pattern: &str) -> Option<String> {
 fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String, in_class: bool) -> Option<()> {
     let c = rest.next()?;
     match c {
-        '^' | '$' | '\\' | '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '/' => out.extend(['\\', c]),
+        '^' | '$' | '\\' | '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '/' => {
+            out.extend(['\\', c])
+        }
         '-' if in_class => out.push_str("\\-"),
         'd' | 'D' | 'w' | 'W' | 's' | 'S' | 'b' | 'f' | 'n' | 'r' | 't' | 'v' => out.extend(['\\', c]),
         'B' | '1'..='9' | 'k' if !in_class => out.extend(['\\', c]),
