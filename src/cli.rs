@@ -3,10 +3,16 @@
 
 mod call;
 mod check;
+mod client_config;
+mod doctor;
+mod init;
 mod inspect;
+mod junit;
+mod lint;
 mod mock;
 mod schema;
 mod serve;
+mod test;
 
 use crate::app::{Inputs, Loaded, load_all};
 use crate::config::ProcessEnvironment;
@@ -35,6 +41,16 @@ enum Command {
     Call(call::Call),
     /// A REST backend that answers from a document's examples and schemas.
     Mock(mock::Mock),
+    /// Run the `tests:` of the mappings offline: exit 0 all pass, 1 some fail, 2 nothing usable.
+    Test(test::Test),
+    /// Report what makes tools hard to use: size, descriptions, names, unconfirmed deletions, vendor limits.
+    Lint(lint::Lint),
+    /// Write a first mapping for a document, or bring one up to date.
+    Init(init::Init),
+    /// Probe every API: name, connection, TLS, credentials, one safe GET.
+    Doctor(doctor::Doctor),
+    /// Print what a client's configuration needs.
+    ClientConfig(client_config::ClientConfig),
     /// Print the JSON Schema of the mapping language or of the settings file.
     Schema(schema::Schema),
 }
@@ -68,6 +84,11 @@ pub fn main() -> ExitCode {
             Command::Inspect(command) => command.run().await,
             Command::Call(command) => command.run().await,
             Command::Mock(command) => command.run().await,
+            Command::Test(command) => command.run().await,
+            Command::Lint(command) => command.run().await,
+            Command::Init(command) => command.run().await,
+            Command::Doctor(command) => command.run().await,
+            Command::ClientConfig(command) => command.run().await,
             Command::Schema(command) => command.run(),
         }
     });

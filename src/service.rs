@@ -6,6 +6,7 @@
 pub mod ask;
 mod cache;
 mod links;
+mod observe;
 mod pages;
 mod poll;
 mod read;
@@ -17,10 +18,12 @@ mod steps;
 mod stream;
 
 pub use crate::access::Visible;
+pub use observe::{Observer, Record};
 pub use request::wanted_headers;
 pub use run::{Service, State};
 
 use crate::access::Caller;
+use crate::audit::Audit;
 use crate::catalog::Catalog;
 use crate::content::{Content, ResourceContents};
 use serde_json::value::RawValue;
@@ -46,6 +49,10 @@ pub struct Context {
     pub trace: Option<Arc<TraceContext>>,
     /// True on stdio: local files may be named where allowed.
     pub local: bool,
+    /// `stdio`, `http`, `sse` or `websocket`; for the audit trail.
+    pub transport: &'static str,
+    /// What is learnt of the call while it runs; `None` = nobody wants to know.
+    pub record: Option<Arc<Record>>,
 }
 
 impl Context {
@@ -59,6 +66,8 @@ impl Context {
             client: ClientFeatures::default(),
             trace: None,
             local: true,
+            transport: "stdio",
+            record: None,
         }
     }
 }
@@ -195,6 +204,10 @@ pub trait Handler: Send + Sync {
     /// `None` where nothing must be.
     fn look<'a>(&'a self, caller: &'a Caller) -> Option<BoxFuture<'a, ()>> {
         let _ = caller;
+        None
+    }
+    /// The audit trail, for what is answered without the service; `None` = off.
+    fn audit(&self) -> Option<&Audit> {
         None
     }
     /// `tools/call`. `arguments` is the caller's JSON text (an object) or absent.

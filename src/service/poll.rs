@@ -62,7 +62,10 @@ impl Service {
                 )));
                 return content;
             }
-            let pause = response.retry_after().unwrap_or(every).min(at_most.saturating_sub(started.elapsed()));
+            let pause = match state.upstream.is_canned() {
+                true => Duration::ZERO,
+                false => response.retry_after().unwrap_or(every).min(at_most.saturating_sub(started.elapsed())),
+            };
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = context.cancel.cancelled() => return Content::error("Cancelled; the job itself may go on.".to_string()),

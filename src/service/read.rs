@@ -1,6 +1,7 @@
 //! Resources, prompts and completion.
 
 use super::ask::{Asked, Asking, wait};
+use super::observe::note;
 use super::run::Service;
 use super::steps::{text_of, value_of};
 use super::{Completion, Context, Failure, Outcome, PromptResult, ReadResult, Round};
@@ -25,6 +26,10 @@ impl Service {
             return Ok(Outcome::Complete(ReadResult { contents: vec![contents], ttl_ms: None }));
         }
         let state = self.state.load_full();
+        if let Err(wait) = state.rates.check(context.caller.tenant.as_deref()) {
+            note(context, "rate_limited");
+            return Err(Failure::Internal(crate::content::failure::too_many_calls_text(wait)));
+        }
         let unknown = || Failure::UnknownResource(uri.to_string());
         let (resource, arguments) = state
             .catalog

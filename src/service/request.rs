@@ -1,7 +1,8 @@
 //! One request behind a tool: credentials, request, answer, content.
 
-use super::Context;
+use super::observe::Leg;
 use super::run::{Service, State};
+use super::{Context, TraceContext};
 use crate::access::Caller;
 use crate::catalog::{Arguments, From, RequestAction, Tool};
 use crate::content::{self, Content, failure};
@@ -156,7 +157,12 @@ impl Service {
         action: &RequestAction,
         request: Request,
     ) -> Sent {
-        match state.upstream.send(action.source, request, &options(context, action)).await {
+        let leg = context.record.as_ref().map(|record| record.leg(state, action));
+        let result = state.upstream.send(action.source, request, &options(context, action, leg.as_ref())).await;
+        if let Some(leg) = leg {
+            leg.end(result.as_ref().map(|response| response.status.as_u16()));
+        }
+        match result {
             Ok(response) => Sent::Answer(response),
             Err(no_answer) => Sent::Failed(no_content(context, action, &no_answer)),
         }
@@ -191,19 +197,17 @@ fn forwarded(caller: &Caller, names: &[String]) -> Vec<(http::HeaderName, http::
 }
 
 /// Limits and identity of one sending.
-pub(super) fn options(context: &Context, action: &RequestAction) -> SendOptions {
-    SendOptions {
-        timeout: action.timeout,
-        idempotent: action.idempotent,
-        cancel: context.cancel.clone(),
-        trace: context.trace.as_ref().map(|trace| {
-            Arc::new(Propagation::new(
-                trace.traceparent.as_deref(),
-                trace.tracestate.as_deref(),
-                trace.baggage.as_deref(),
-            ))
-        }),
-    }
+pub(super) fn options(context: &Context, action: &RequestAction, leg: Option<&Leg<'_>>) -> SendOptions {
+    let trace = match leg {
+        Some(leg) => leg.propagation(),
+        None => context.trace.as_deref().map(|trace| Arc::new(propagation(trace))),
+    };
+    SendOptions { timeout: action.timeout, idempotent: action.idempotent, cancel: context.cancel.clone(), trace }
+}
+
+/// The client's trace context as headers.
+pub(super) fn propagation(trace: &TraceContext) -> Propagation {
+    Propagation::new(trace.traceparent.as_deref(), trace.tracestate.as_deref(), trace.baggage.as_deref())
 }
 
 /// The request with another address on the same server, which may be relative; credentials go nowhere else.

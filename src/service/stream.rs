@@ -32,7 +32,12 @@ impl Service {
             Err(content) => return content,
         };
         let started = Instant::now();
-        let (head, mut body) = match state.upstream.open(action.source, request, &options(context, action)).await {
+        let leg = context.record.as_ref().map(|record| record.leg(state, action));
+        let opened = state.upstream.open(action.source, request, &options(context, action, leg.as_ref())).await;
+        if let Some(leg) = leg {
+            leg.end(opened.as_ref().map(|(head, _)| head.status.as_u16()));
+        }
+        let (head, mut body) = match opened {
             Ok(open) => open,
             Err(no_answer) => return no_content(context, action, &no_answer),
         };

@@ -70,7 +70,7 @@ fn the_useful_part_of_common_error_bodies_is_told() {
         (json!([{"message": "a"}, {"message": "b"}]), "a; b"),
         (json!("words"), "words"),
         (json!({"code": 17, "stackTrace": "at x"}), r#"{"code":17}"#),
-        (json!({"fault": {"faultstring": "Invalid key", "detail": {"errorcode": "x"}}}), "Invalid key"),
+        (json!({"fault": {"faultstring": "Invalid key", "detail": {"errorcode": "x"}}}), "Invalid key: `errorcode`: x"),
     ] {
         assert_eq!(said_json(body.clone()), format!("{head}{part}"), "{body}");
     }

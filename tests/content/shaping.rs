@@ -27,7 +27,7 @@ fn paths_go_through_objects_lists_and_odd_names() {
         ("items.owner.*", Some(json!([["r@x", 1], [null]]))),
         ("missing", None),
         ("meta.total.deeper", None),
-        ("items.missing", None),
+        ("items.missing", Some(json!([]))),
     ] {
         let selector = Selector::parse(path).unwrap();
         assert_eq!(selector.get(&value).map(|found| found.into_owned()), found, "{path}");

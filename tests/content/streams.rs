@@ -25,7 +25,8 @@ fn all(media_type: &str, bytes: &[u8], piece: usize) -> Vec<(Option<String>, Val
 #[test]
 fn event_streams_follow_the_html_standard_however_they_are_cut() {
     // WHATWG HTML §9.2.6: the examples of the section on interpreting an event stream, and line ends of each kind.
-    let cases: [(&str, Vec<(Option<&str>, Value)>); 7] = [
+    type Events = Vec<(Option<&'static str>, Value)>;
+    let cases: [(&str, Events); 7] = [
         ("data: YHOO\ndata: +2\ndata: 10\n\n", vec![(None, json!("YHOO\n+2\n10"))]),
         (
             ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",

@@ -62,8 +62,8 @@ fn escapes_are_the_short_ones() {
 
 #[test]
 fn pretty_printed_json_travels_on_one_line_and_unchanged_in_the_text() {
-    let body = "{\n  \"a\": \"x\\ny\",\r\n  \"b\": [1,\n2]\n}\n".repeat(1);
-    let content = content_of(&Make::new().tool(), &answer(200, "application/json", body.clone()));
+    let body = "{\n  \"a\": \"x\\ny\",\r\n  \"b\": [1,\n2]\n}\n";
+    let content = content_of(&Make::new().tool(), &answer(200, "application/json", body));
     let sent = wire(&content, &MODERN);
     assert_eq!(sent["content"][0]["text"], json!(body));
     assert_eq!(sent["structuredContent"], json!({"a": "x\ny", "b": [1, 2]}));

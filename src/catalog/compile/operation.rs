@@ -125,7 +125,13 @@ impl Compiler<'_> {
                 if !mapped {
                     reason.severity = crate::diagnostic::Severity::Warning;
                 }
-                self.report.push(reason.clone());
+                // One missing base URL is one problem, however many operations it costs.
+                let known = |other: &Diagnostic| {
+                    reason.code == "no-base-url" && other.code == reason.code && other.message == reason.message
+                };
+                if !self.report.diagnostics.iter().any(known) {
+                    self.report.push(reason.clone());
+                }
                 self.skip(
                     making.source_name,
                     &operation.method,

@@ -235,7 +235,7 @@ impl Compiler<'_> {
         let (value, wanted) = match scheme {
             SecurityScheme::Basic => {
                 let names = [format!("{variable}_USERNAME"), format!("{variable}_PASSWORD")];
-                let [user, password] = names.each_ref().map(|name| self.environment.env(name));
+                let [user, password] = names.each_ref().map(|name| self.variable(name));
                 (
                     user.zip(password).map(|(user, password)| CredentialValue::UserPassword(user, password)),
                     names.to_vec(),
@@ -246,9 +246,13 @@ impl Compiler<'_> {
                 (value, vec!["tls.cert".to_string(), "tls.key".to_string()])
             }
             SecurityScheme::Unsupported(_) => (None, Vec::new()),
-            _ => (self.environment.env(&variable).map(CredentialValue::Static), vec![variable]),
+            _ => (self.variable(&variable).map(CredentialValue::Static), vec![variable]),
         };
         CredentialPlan { placement: placement(scheme), value, wanted }
+    }
+
+    fn variable(&self, name: &str) -> Option<Secret> {
+        self.environment.env(name).or_else(|| self.environment.stand_in(name))
     }
 }
 
