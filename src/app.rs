@@ -3,6 +3,7 @@
 mod callers;
 mod glob;
 mod input;
+pub mod offline;
 mod routes;
 mod setup;
 mod sidecar;
@@ -11,8 +12,8 @@ pub use input::{Input, Inputs, Kind};
 pub use setup::{Named, Recorder, SETTINGS_FILE, Setup};
 pub use sidecar::{Sidecar, Telemetry, reachable, settings_problems};
 
-use crate::catalog::compile::{Options, Unit, compile};
 use crate::access::Access;
+use crate::catalog::compile::{Options, Unit, compile};
 use crate::catalog::{Action, Catalog, CredentialValue, hints};
 use crate::diagnostic::{Diagnostic, Report, Severity};
 use crate::document::{Document, DocumentSet};
@@ -65,7 +66,15 @@ pub async fn load_all(inputs: &Inputs, environment: &dyn Environment) -> Loaded 
 
 /// [`load_all`] with other base URLs for some sources.
 pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(String, Slot)]) -> Loaded {
-    let mut loader = Loader { inputs, environment, urls, report: Report::default(), apis: Vec::new(), files: Vec::new(), freshness: inputs.freshness.clone() };
+    let mut loader = Loader {
+        inputs,
+        environment,
+        urls,
+        report: Report::default(),
+        apis: Vec::new(),
+        files: Vec::new(),
+        freshness: inputs.freshness.clone(),
+    };
     let mut units = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for input in &inputs.list {
@@ -77,7 +86,8 @@ pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(
         }
     }
     for input in &inputs.list {
-        if input.kind == Kind::Document && !named.contains(&input.document.location)
+        if input.kind == Kind::Document
+            && !named.contains(&input.document.location)
             && let Some(unit) = loader.bare(input, &units).await
         {
             units.push(unit);
@@ -108,7 +118,11 @@ impl Loader<'_> {
         }
         let api = self.api(&input.document.location, &[], &Source::default(), None).await?;
         self.apis.push((name.clone(), api.clone()));
-        let mapping = Mapping { version: 1, sources: IndexMap::from_iter([(name.clone(), self.source(&name, Source::default()))]), ..Mapping::default() };
+        let mapping = Mapping {
+            version: 1,
+            sources: IndexMap::from_iter([(name.clone(), self.source(&name, Source::default()))]),
+            ..Mapping::default()
+        };
         Some(Unit { mapping, document: None, apis: IndexMap::from_iter([(name, api)]) })
     }
 
@@ -127,7 +141,9 @@ impl Loader<'_> {
             let location = match spec.resolve_public(self.environment) {
                 Ok(text) => relative_to(&input.document.location, &text),
                 Err(error) => {
-                    self.report.push(Diagnostic::error("unresolved-value", error.to_string()).at(input.document.place(&pointer)));
+                    self.report.push(
+                        Diagnostic::error("unresolved-value", error.to_string()).at(input.document.place(&pointer)),
+                    );
                     continue;
                 }
             };
@@ -158,7 +174,13 @@ impl Loader<'_> {
         source
     }
 
-    async fn api(&mut self, location: &str, overlays: &[(String, String)], source: &Source, named_at: Option<(&Document, &str)>) -> Option<Arc<Api>> {
+    async fn api(
+        &mut self,
+        location: &str,
+        overlays: &[(String, String)],
+        source: &Source,
+        named_at: Option<(&Document, &str)>,
+    ) -> Option<Arc<Api>> {
         let options = LoadOptions { allow_refs: source.allow_refs.clone(), ..LoadOptions::default() };
         let (set, freshness, report) = load::load_set_tracked(location, &options).await;
         self.freshness.extend(freshness);
@@ -167,7 +189,10 @@ impl Loader<'_> {
         self.report.merge(report);
         let Some(mut set) = set else {
             if let Some((document, pointer)) = named_at.filter(|_| unreadable) {
-                self.report.push(Diagnostic::error("unreadable-spec", "the source's document can't be read; see the problem above").at(document.place(pointer)));
+                self.report.push(
+                    Diagnostic::error("unreadable-spec", "the source's document can't be read; see the problem above")
+                        .at(document.place(pointer)),
+                );
             }
             return None;
         };
@@ -175,7 +200,13 @@ impl Loader<'_> {
         for (overlay, pointer) in overlays {
             set = self.overlaid(set, overlay, named_at.map(|(document, _)| (document, pointer.as_str()))).await;
         }
-        let (api, report) = openapi::read(&set, &openapi::ReadOptions::default());
+        let (api, mut report) = openapi::read(&set, &openapi::ReadOptions::default());
+        if api.as_ref().is_some_and(|api| !api.operations.is_empty()) {
+            // A bad node costs what stands on it; the rest is served.
+            for problem in &mut report.diagnostics {
+                problem.severity = problem.severity.min(Severity::Warning);
+            }
+        }
         self.report.merge(report);
         api.map(Arc::new)
     }
@@ -190,7 +221,10 @@ impl Loader<'_> {
         });
         let Some((document, root)) = document.zip(set.root().cloned()) else {
             if let Some((mapping, pointer)) = named_at {
-                self.report.push(Diagnostic::error("unreadable-overlay", "the overlay can't be read; see the problem above").at(mapping.place(pointer)));
+                self.report.push(
+                    Diagnostic::error("unreadable-overlay", "the overlay can't be read; see the problem above")
+                        .at(mapping.place(pointer)),
+                );
             }
             return set;
         };
@@ -205,7 +239,10 @@ pub struct MockEnvironment<'a>(pub &'a dyn Environment);
 
 impl Environment for MockEnvironment<'_> {
     fn env(&self, name: &str) -> Option<Secret> {
-        self.0.env(name).filter(|value| !value.is_empty()).or_else(|| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_').then(|| Secret::new("mock")))
+        self.0.env(name).filter(|value| !value.is_empty())
+    }
+    fn stand_in(&self, _: &str) -> Option<Secret> {
+        Some(Secret::new("mock"))
     }
     fn file(&self, path: &str) -> Result<Secret, String> {
         self.0.file(path)
@@ -218,10 +255,11 @@ fn relative_to(base: &str, named: &str) -> String {
 }
 
 /// A source's name: the file's, in characters that go into tool names and variables.
-fn source_name(location: &str) -> String {
+pub(crate) fn source_name(location: &str) -> String {
     let file = location.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = file.split('.').next().unwrap_or_default();
-    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    let name: String =
+        stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
     let generic = matches!(name.trim_matches('_'), "" | "openapi" | "swagger" | "api" | "index");
     let folder = location.rsplit(['/', '\\']).nth(1).map(|folder| {
         folder.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect::<String>().to_ascii_lowercase()
@@ -261,7 +299,8 @@ pub fn service(catalog: Catalog, settings: &Settings) -> Result<Service, Vec<Str
 
 /// Headers of the caller that some source or tool asks for.
 pub fn captured_headers(catalog: &Catalog) -> Vec<String> {
-    let mut names: Vec<String> = catalog.sources.iter().flat_map(|source| source.forward_headers.iter().cloned()).collect();
+    let mut names: Vec<String> =
+        catalog.sources.iter().flat_map(|source| source.forward_headers.iter().cloned()).collect();
     for source in &catalog.sources {
         names.extend(source.credentials.values().filter_map(|credential| match &credential.value {
             Some(CredentialValue::Forward(header)) => Some(header.clone()),

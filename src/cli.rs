@@ -4,10 +4,16 @@
 mod call;
 mod check;
 mod healthcheck;
+mod client_config;
+mod doctor;
+mod init;
 mod inspect;
+mod junit;
+mod lint;
 mod mock;
 mod schema;
 mod serve;
+mod test;
 
 use crate::app::{Inputs, Loaded, Named, Setup, load_all};
 use crate::config::ProcessEnvironment;
@@ -38,6 +44,16 @@ enum Command {
     Mock(mock::Mock),
     /// Ask a running server whether it is alive; exit 0 if so. For container health checks.
     Healthcheck(healthcheck::Healthcheck),
+    /// Run the `tests:` of the mappings offline: exit 0 all pass, 1 some fail, 2 nothing usable.
+    Test(test::Test),
+    /// Report what makes tools hard to use: size, descriptions, names, unconfirmed deletions, vendor limits.
+    Lint(lint::Lint),
+    /// Write a first mapping for a document, or bring one up to date.
+    Init(init::Init),
+    /// Probe every API: name, connection, TLS, credentials, one safe GET.
+    Doctor(doctor::Doctor),
+    /// Print what a client's configuration needs.
+    ClientConfig(client_config::ClientConfig),
     /// Print the JSON Schema of the mapping language or of the settings file.
     Schema(schema::Schema),
 }
@@ -81,6 +97,11 @@ pub fn main() -> ExitCode {
             Command::Call(command) => command.run().await,
             Command::Mock(command) => command.run().await,
             Command::Healthcheck(command) => command.run().await,
+            Command::Test(command) => command.run().await,
+            Command::Lint(command) => command.run().await,
+            Command::Init(command) => command.run().await,
+            Command::Doctor(command) => command.run().await,
+            Command::ClientConfig(command) => command.run().await,
             Command::Schema(command) => command.run(),
         }
     });

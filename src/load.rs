@@ -288,9 +288,15 @@ impl<'o> Loader<'o> {
             if set.find(&wanted.location).is_some() {
                 continue;
             }
-            let place = self.documents.get(wanted.from).map(|document| document.place(&wanted.at));
+            let from = self.documents.get(wanted.from);
+            let place = from.map(|document| document.place(&wanted.at));
+            let written = from.and_then(|document| document.get(&wanted.at)).and_then(|value| value.as_str());
+            // Swagger 1 referred to schemas by their bare names.
+            let bare = written.filter(|name| !name.contains(['/', '.', '#', ':']));
+            let schema =
+                bare.map(|name| format!("for a schema write `#/components/schemas/{name}` or `#/definitions/{name}`"));
             let message = format!("`{}` was not loaded: {}", self.name(&wanted.location), refusal.reason);
-            let problem = Diagnostic::warning(refusal.code, message).at(place).maybe_fix(refusal.fix);
+            let problem = Diagnostic::warning(refusal.code, message).at(place).maybe_fix(refusal.fix.or(schema));
             self.report.push(problem);
             self.missing.insert(wanted.location, refusal.reason);
         }

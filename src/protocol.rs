@@ -21,7 +21,6 @@ mod queue;
 mod subscribe;
 mod text;
 mod version;
-mod wire;
 
 pub(crate) use error::{INVALID_REQUEST, RpcError, TOO_MANY_REQUESTS};
 pub use events::Level;
@@ -33,7 +32,8 @@ pub use version::Version;
 
 use crate::access::Caller;
 use crate::audit::{Event, Who};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Tool};
+use crate::content::wire::WireOptions;
 use crate::service::{Handler, Visible};
 use arc_swap::ArcSwap;
 use convert::View;
@@ -47,7 +47,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use version::Structured;
-use wire::WireOptions;
+
+/// Reloads during one request after which it gives up.
+const MOST_RELOADS: usize = 8;
 
 /// How the server presents itself and what it allows, whatever the transport.
 #[derive(Debug, Clone)]
@@ -230,6 +232,19 @@ impl Server {
         fresh
     }
 
+    /// A catalog together with what the caller may see of this very catalog: a reload in between
+    /// would make indices of one point into the other.
+    fn view_for(&self, caller: &Caller) -> Result<(Arc<View>, Visible), RpcError> {
+        for _ in 0..MOST_RELOADS {
+            let view = self.view();
+            let visible = self.handler.visible(caller);
+            if matches!(visible, Visible::All) || Arc::ptr_eq(&view.catalog, &self.handler.catalog()) {
+                return Ok((view, visible));
+            }
+        }
+        Err(RpcError::new(error::INTERNAL_ERROR, "The catalog is being reloaded"))
+    }
+
     /// `Implementation` as the revision knows it.
     fn info(&self, version: Version) -> Value {
         let (settings, knows) = (&self.settings, version.knows());
@@ -346,13 +361,15 @@ impl Server {
         self.record(scope, meta, Event::Start { method, client, protocol_version: version.as_str() });
     }
 
-    fn may_see(&self, tool: &str, caller: &Caller) -> bool {
-        match self.handler.visible(caller) {
+    /// The tool, if the caller may see it.
+    fn seen_tool(&self, name: &str, caller: &Caller) -> Option<Arc<Tool>> {
+        let (view, visible) = self.view_for(caller).ok()?;
+        let (index, _, tool) = view.catalog.tools.get_full(name)?;
+        let seen = match &visible {
             Visible::All => true,
-            Visible::Only { tools, .. } => {
-                self.handler.catalog().tools.get_index_of(tool).is_some_and(|index| tools.binary_search(&index).is_ok())
-            }
-        }
+            Visible::Only { tools, .. } => tools.binary_search(&index).is_ok(),
+        };
+        seen.then(|| Arc::clone(tool))
     }
 
     /// One page of a list.
@@ -365,8 +382,7 @@ impl Server {
         scope: &Scope<'_>,
     ) -> Result<Reply, RpcError> {
         let cursor = params.cursor;
-        let view = self.view();
-        let visible = self.handler.visible(&scope.caller);
+        let (view, visible) = self.view_for(&scope.caller)?;
         let place = |start| view.cursor(kind, version, &visible, start);
         let invalid = || RpcError::new(INVALID_PARAMS, "Invalid cursor");
         let start = match cursor.filter(|raw| raw.get() != "null") {

@@ -84,10 +84,13 @@ impl Authenticator for Open {
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
+/// A TLS stream and the client's certificate, if it showed one.
+pub type Secured = (Box<dyn Duplex>, Option<Certificate>);
+
 /// Turns an accepted socket into a TLS stream.
 pub trait Handshake: Send + Sync {
-    /// The stream and the client's certificate, if it showed one.
-    fn accept(&self, socket: TcpStream) -> Boxed<'static, io::Result<(Box<dyn Duplex>, Option<Certificate>)>>;
+    /// Shakes hands; an error closes the connection.
+    fn accept(&self, socket: TcpStream) -> Boxed<'static, io::Result<Secured>>;
 }
 
 /// Sessions of revisions before 2026-07-28 over Streamable HTTP.

@@ -55,8 +55,11 @@ impl Inputs {
         let mut inputs = Inputs { base_url, ..Inputs::default() };
         if files.is_empty() {
             report.push(
-                Diagnostic::error("no-input", "there is nothing to load: no file is named, and `specs/` and `mappings/` hold none")
-                    .fix("name an OpenAPI document or a mapping: `rest-mcp serve openapi.yaml`"),
+                Diagnostic::error(
+                    "no-input",
+                    "there is nothing to load: no file is named, and `specs/` and `mappings/` hold none",
+                )
+                .fix("name an OpenAPI document or a mapping: `rest-mcp serve openapi.yaml`"),
             );
         }
         for (file, named) in files {
@@ -86,7 +89,9 @@ fn kind(document: &Document) -> Kind {
     if root.contains_key("openapi") || root.contains_key("swagger") {
         return Kind::Document;
     }
-    let other = root.contains_key("overlay") || root.contains_key("arazzo") || root.contains_key("$schema") && root.contains_key("$defs");
+    let other = root.contains_key("overlay")
+        || root.contains_key("arazzo")
+        || root.contains_key("$schema") && root.contains_key("$defs");
     let mapping = ["version", "sources", "rules", "tools", "catalog"].iter().any(|key| root.contains_key(*key));
     if mapping && !other { Kind::Mapping } else { Kind::Other }
 }
@@ -112,7 +117,9 @@ fn expand(named: &[String]) -> Vec<String> {
             .filter_map(Result::ok)
             .map(|entry| entry.path())
             .filter(|path| path.is_file())
-            .filter(|path| path.extension().and_then(|end| end.to_str()).is_some_and(|end| matches!(end, "yaml" | "yml" | "json")))
+            .filter(|path| {
+                path.extension().and_then(|end| end.to_str()).is_some_and(|end| matches!(end, "yaml" | "yml" | "json"))
+            })
             .filter(|path| !path.to_string_lossy().ends_with(".schema.json"))
             .map(|path| path.to_string_lossy().into_owned())
             .collect();

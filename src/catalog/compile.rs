@@ -14,6 +14,7 @@ mod output;
 mod person;
 mod source;
 mod steps;
+mod types;
 
 use super::{Catalog, SkippedOperation, Tool};
 use crate::diagnostic::{Diagnostic, Place, Report};
@@ -43,7 +44,15 @@ pub struct Options {
 
 /// Compiles everything. Problems cost the tool they concern; the catalog holds the rest.
 pub fn compile(units: &[Unit], options: &Options, environment: &dyn Environment) -> (Catalog, Report) {
-    let mut compiler = Compiler { options, environment, catalog: Catalog::default(), report: Report::default(), hidden: IndexMap::new(), profile: profile(units) };
+    let mut compiler = Compiler {
+        options,
+        environment,
+        catalog: Catalog::default(),
+        report: Report::default(),
+        hidden: IndexMap::new(),
+        profile: profile(units),
+        used_rule_args: Default::default(),
+    };
     for unit in units {
         compiler.unit(unit);
     }
@@ -78,6 +87,8 @@ struct Compiler<'a> {
     /// Tools that are callable by steps, resources and search, but not listed.
     hidden: IndexMap<String, Arc<Tool>>,
     profile: CatalogRules,
+    /// Keys of `args` in rules that some operation of the unit has.
+    used_rule_args: std::collections::HashSet<(usize, String)>,
 }
 
 /// Search mode's own tools.
@@ -92,7 +103,12 @@ fn search_tools(catalog: &Catalog) -> Vec<Arc<Tool>> {
             icons: Vec::new(),
             tags: Vec::new(),
             operation: None,
-            input: super::Input { published: schema.clone(), check: Checker::new(schema), body_check: None, mirrored: Vec::new() },
+            input: super::Input {
+                published: schema.clone(),
+                check: Checker::new(schema),
+                body_check: None,
+                mirrored: Vec::new(),
+            },
             output: super::Output::default(),
             action: match one.name {
                 super::search::SEARCH => super::Action::Search,
@@ -181,18 +197,26 @@ impl Compiler<'_> {
         self.catalog.tools.get(name).or_else(|| self.hidden.get(name))
     }
 
-    /// A tool by its name, or by the operation behind it (`operationId` or `GET /path`).
-    fn tool_for(&self, name: &str) -> Option<Arc<Tool>> {
-        if let Some(tool) = self.tool(name) {
+    /// A tool by its name, or by the operation behind it (`operationId` or `GET /path`), of one source where that is
+    /// said.
+    fn tool_for(&self, name: &str, source: Option<&str>) -> Option<Arc<Tool>> {
+        let of_source = |tool: &Arc<Tool>| match (source, &tool.operation) {
+            (Some(source), Some(operation)) => operation.source == source,
+            _ => true,
+        };
+        if let Some(tool) = self.tool(name).filter(|tool| of_source(tool)) {
             return Some(tool.clone());
         }
         let of_operation = |tool: &&Arc<Tool>| {
-            tool.operation.as_ref().is_some_and(|operation| {
-                operation.operation_id.as_deref() == Some(name)
-                    || name.split_once(' ').is_some_and(|(method, path)| {
-                        operation.method.eq_ignore_ascii_case(method) && operation.path == path.trim()
-                    })
-            })
+            tool.operation
+                .as_ref()
+                .filter(|operation| source.is_none_or(|source| source == operation.source))
+                .is_some_and(|operation| {
+                    operation.operation_id.as_deref() == Some(name)
+                        || name.split_once(' ').is_some_and(|(method, path)| {
+                            operation.method.eq_ignore_ascii_case(method) && operation.path == path.trim()
+                        })
+                })
         };
         self.catalog.tools.values().chain(self.hidden.values()).find(of_operation).cloned()
     }
@@ -218,11 +242,14 @@ impl Compiler<'_> {
                     let index = unit.mapping.catalog.pinned.iter().position(|pinned| pinned == name)?;
                     unit.document.as_ref().map(|document| document.place(&format!("/catalog/pinned/{index}")))
                 });
-                let mut diagnostic = Diagnostic::warning("stale-edit", format!("`pinned` names `{name}`, which is no tool"));
+                let mut diagnostic =
+                    Diagnostic::warning("stale-edit", format!("`pinned` names `{name}`, which is no tool"));
                 if let Some(place) = place {
                     diagnostic = diagnostic.at(place);
                 }
-                if let Some(near) = crate::diagnostic::hint::nearest(name, self.catalog.tools.keys().map(String::as_str)) {
+                if let Some(near) =
+                    crate::diagnostic::hint::nearest(name, self.catalog.tools.keys().map(String::as_str))
+                {
                     diagnostic = diagnostic.fix(format!("did you mean `{near}`?"));
                 }
                 self.report.push(diagnostic);

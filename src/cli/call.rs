@@ -41,7 +41,11 @@ impl Call {
         if self.dry_run {
             return match service.dry_run(&context, &self.tool, Some(&arguments)).await {
                 Ok(Ok(request)) => {
-                    print(&format!("{}\n\n{}\n", crate::request::show::to_http(&request), crate::request::show::to_curl(&request)));
+                    print(&format!(
+                        "{}\n\n{}\n",
+                        crate::request::show::to_http(&request),
+                        crate::request::show::to_curl(&request)
+                    ));
                     0
                 }
                 Ok(Err(content)) => self.answer(&content),
@@ -70,7 +74,10 @@ impl Call {
             Failure::UnknownTool(name) => {
                 let catalog = service.catalog();
                 let near = crate::diagnostic::hint::did_you_mean(name, catalog.tools.keys().map(String::as_str));
-                eprintln!("error: there is no tool `{name}`{}", near.map(|near| format!("; {near}")).unwrap_or_default());
+                eprintln!(
+                    "error: there is no tool `{name}`{}",
+                    near.map(|near| format!("; {near}")).unwrap_or_default()
+                );
             }
             other => eprintln!("error: {other:?}"),
         }

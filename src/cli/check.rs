@@ -28,7 +28,11 @@ impl Check {
         }
         let report = &loaded.report;
         let usable = inputs.list.iter().any(|input| input.kind != crate::app::Kind::Other);
-        let code = if !usable || (loaded.catalog.tools.is_empty() && report.has_errors()) { 2 } else { report.exit_code(self.strict) };
+        let code = if !usable || (loaded.catalog.tools.is_empty() && report.has_errors()) {
+            2
+        } else {
+            report.exit_code(self.strict)
+        };
         let operations = loaded.catalog.tools.values().filter(|tool| tool.operation.is_some()).count();
         let (bytes, tokens) = loaded.published_size();
         if self.json {

@@ -153,7 +153,12 @@ impl Serve {
 
     fn banner(&self, loaded: &Loaded, report: &Report) {
         for source in &loaded.catalog.sources {
-            let tools = loaded.catalog.tools.values().filter(|tool| tool.operation.as_ref().is_some_and(|o| o.source == source.name)).count();
+            let tools = loaded
+                .catalog
+                .tools
+                .values()
+                .filter(|tool| tool.operation.as_ref().is_some_and(|o| o.source == source.name))
+                .count();
             let skipped = loaded.catalog.skipped.iter().filter(|skipped| skipped.source == source.name).count();
             let mocked = if self.mock { ", mocked" } else { "" };
             let left = if skipped == 0 { String::new() } else { format!(", {skipped} operations skipped") };
@@ -162,7 +167,9 @@ impl Serve {
         let (bytes, tokens) = loaded.published_size();
         eprintln!("{} tools, {bytes} bytes, about {tokens} tokens", loaded.catalog.tools.len());
         if tokens > 20_000 && !loaded.catalog.search_mode {
-            eprintln!("that is a lot for a model; `catalog: {{ mode: search }}` in a mapping publishes three tools that find the others");
+            eprintln!(
+                "that is a lot for a model; `catalog: {{ mode: search }}` in a mapping publishes three tools that find the others"
+            );
         }
         if report.warnings() > 0 {
             eprintln!("{} warnings; `rest-mcp check` shows them again", report.warnings());

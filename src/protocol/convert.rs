@@ -22,6 +22,9 @@ pub(crate) struct View {
     revisions: [OnceLock<Revision>; 5],
 }
 
+/// Which list, for which set of visible tools, from which item on.
+type Page = (Kind, Arc<str>, usize);
+
 #[derive(Debug, Default)]
 struct Revision {
     /// JSON texts with the index of the tool that must be visible, if one must.
@@ -30,7 +33,7 @@ struct Revision {
     templates: Vec<Item>,
     prompts: Vec<Item>,
     hash: [u8; 8],
-    lists: Mutex<HashMap<(Kind, Arc<str>, usize), Part>>,
+    lists: Mutex<HashMap<Page, Part>>,
 }
 
 #[derive(Debug)]

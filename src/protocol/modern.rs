@@ -144,11 +144,11 @@ async fn call(
     let version = described.version;
     let call = calls::read(&request.method, &request.params)?;
     if let (calls::Call::Tool { name, .. }, Some(headers)) = (&call, scope.headers)
-        && let Some((_, _, tool)) = server.view().catalog.tools.get_full(name.as_ref())
-        && !tool.input.mirrored.is_empty()
-        && {
+        // Most tools mirror nothing: only the others cost the question who may see them.
+        && server.view().catalog.tools.get(name.as_ref()).is_some_and(|tool| !tool.input.mirrored.is_empty())
+        && let Some(tool) = {
             server.look(scope).await;
-            server.may_see(name, &scope.caller)
+            server.seen_tool(name, &scope.caller)
         }
     {
         mirror::check_params(headers, &request.params, &tool.input.mirrored)?;

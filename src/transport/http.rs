@@ -38,6 +38,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
+/// A response that ends a request early; boxed, for it travels in many results.
+type Refused = Box<Response<Body>>;
+
 /// Everything that requests share.
 pub(super) struct Http {
     server: Arc<Server>,
@@ -220,7 +223,7 @@ impl Http {
             return guard::preflight(&parts, origin);
         }
         let mut response = match self.identify(&parts, certificate).await {
-            Err(response) => response,
+            Err(response) => *response,
             Ok(caller) => match parts.method {
                 Method::POST => match self.turns.try_acquire() {
                     Ok(_turn) => post::post(self, parts, body, caller).await,
@@ -236,7 +239,7 @@ impl Http {
     }
 
     /// The caller, with the headers that mappings want.
-    async fn identify(&self, parts: &Parts, certificate: Option<&Certificate>) -> Result<Arc<Caller>, Response<Body>> {
+    async fn identify(&self, parts: &Parts, certificate: Option<&Certificate>) -> Result<Arc<Caller>, Refused> {
         let caller = match self.settings.authenticator.authenticate(&parts.headers, certificate).await {
             Ok(caller) => caller,
             Err(denied) => {
@@ -245,7 +248,7 @@ impl Http {
                 if let Some(Ok(value)) = denied.www_authenticate.map(HeaderValue::try_from) {
                     response.headers_mut().insert(WWW_AUTHENTICATE, value);
                 }
-                return Err(response);
+                return Err(Box::new(response));
             }
         };
         let captured = || {
@@ -263,9 +266,9 @@ impl Http {
     }
 
     /// The same checks for endpoints served through the router.
-    async fn admit(&self, parts: &Parts) -> Result<Arc<Caller>, Response<Body>> {
+    async fn admit(&self, parts: &Parts) -> Result<Arc<Caller>, Refused> {
         if let Err(text) = self.guard.check(parts) {
-            return Err(refusal(StatusCode::FORBIDDEN, text));
+            return Err(Box::new(refusal(StatusCode::FORBIDDEN, text)));
         }
         let certificate = parts.extensions.get::<Arc<Certificate>>().cloned();
         self.identify(parts, certificate.as_deref()).await

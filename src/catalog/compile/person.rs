@@ -1,10 +1,18 @@
 //! Arguments that the request does not take: `confirm`, `extra`; and those that the person gives.
 
+use crate::call::{CONFIRM, CONTINUE};
 use crate::mapping::ToolEdits;
-use crate::call::CONFIRM;
 use serde_json::{Map, Value, json};
 
-/// Adds `extra` arguments and `confirm`, and takes away what `ask` fills in, in the published and the
+/// Names of the arguments that the request does not take.
+pub(super) fn own_arguments(edits: &ToolEdits) -> Vec<String> {
+    let mut names: Vec<String> = edits.extra.keys().cloned().collect();
+    names.extend(edits.confirm.is_some().then(|| CONFIRM.to_string()));
+    names.extend(edits.paginate.is_some().then(|| CONTINUE.to_string()));
+    names
+}
+
+/// Adds `extra` arguments, `confirm` and `continue_from`, and takes away what `ask` fills in, in the published and the
 /// checked schema alike.
 pub(super) fn amend(schema: &mut Value, edits: &ToolEdits) {
     let Value::Object(root) = schema else { return };
@@ -29,6 +37,11 @@ pub(super) fn amend(schema: &mut Value, edits: &ToolEdits) {
     if edits.confirm.is_some() {
         properties.entry(CONFIRM.to_string()).or_insert_with(|| {
             json!({"type": "boolean", "description": "Only where you were told so: the person has agreed to exactly this call."})
+        });
+    }
+    if edits.paginate.is_some() {
+        properties.entry(CONTINUE.to_string()).or_insert_with(|| {
+            json!({"type": "string", "description": "Opaque: as an earlier answer gave it, to go on where that ended."})
         });
     }
     if let Some(Value::Array(required)) = root.get_mut("required") {
