@@ -17,10 +17,10 @@ pub mod state;
 mod steps;
 mod stream;
 
+pub use crate::access::Visible;
 pub use observe::{Observer, Record};
 pub use request::wanted_headers;
 pub use run::{Service, State};
-pub use crate::access::Visible;
 
 use crate::access::Caller;
 use crate::audit::Audit;

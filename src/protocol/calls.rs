@@ -5,8 +5,8 @@ use super::error::{INVALID_PARAMS, RpcError};
 use super::jsonrpc::{Meta, Params, is_object, string};
 use super::queue::Queue;
 use super::version::Version;
-use super::{Scope, Server, convert, text, wire};
-use crate::content::Content;
+use super::{Scope, Server, convert, text};
+use crate::content::{Content, wire};
 use crate::service::{
     ClientFeatures, Completion, Context, Events, Failure, Outcome, PromptResult, ReadResult, Round, TraceContext,
 };

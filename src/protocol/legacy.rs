@@ -79,12 +79,7 @@ async fn dispatch(
 }
 
 /// The same revision if we speak it, else our newest with a handshake; never an error for a version.
-fn initialize(
-    server: &Server,
-    session: &Session,
-    request: &Request<'_>,
-    scope: &Scope<'_>,
-) -> Result<Reply, RpcError> {
+fn initialize(server: &Server, session: &Session, request: &Request<'_>, scope: &Scope<'_>) -> Result<Reply, RpcError> {
     let wanted = request
         .params
         .protocol_version

@@ -157,7 +157,9 @@ pub fn catalog() -> Catalog {
         arguments: vec![argument],
         ..PromptRules::default()
     };
-    catalog.prompts.insert("greet".to_owned(), Arc::new(Prompt { name: "greet".to_owned(), rules, messages: Vec::new() }));
+    catalog
+        .prompts
+        .insert("greet".to_owned(), Arc::new(Prompt { name: "greet".to_owned(), rules, messages: Vec::new() }));
     catalog
 }
 
