@@ -21,7 +21,6 @@ mod queue;
 mod subscribe;
 mod text;
 mod version;
-mod wire;
 
 pub(crate) use error::{INVALID_REQUEST, RpcError, TOO_MANY_REQUESTS};
 pub use events::Level;
@@ -34,6 +33,7 @@ pub use version::Version;
 use crate::access::Caller;
 use crate::audit::{Event, Who};
 use crate::catalog::{Catalog, Tool};
+use crate::content::wire::WireOptions;
 use crate::service::{Handler, Visible};
 use arc_swap::ArcSwap;
 use convert::View;
@@ -47,7 +47,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use version::Structured;
-use wire::WireOptions;
 
 /// Reloads during one request after which it gives up.
 const MOST_RELOADS: usize = 8;

@@ -16,11 +16,12 @@ mod search;
 pub mod state;
 mod steps;
 mod stream;
+mod workflow;
 
+pub use crate::access::Visible;
 pub use observe::{Observer, Record};
 pub use request::wanted_headers;
 pub use run::{Service, State};
-pub use crate::access::Visible;
 
 use crate::access::Caller;
 use crate::audit::Audit;

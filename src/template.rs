@@ -145,13 +145,11 @@ impl Template {
                 for piece in pieces.iter() {
                     match piece {
                         Piece::Text(text) => out.push_str(text),
-                        Piece::Path(path) => {
-                            match lookup(scope.value, path) {
-                                Some(value) => write_value(&mut out, value),
-                                None if strict => return Err(missing(path)),
-                                None => {}
-                            }
-                        }
+                        Piece::Path(path) => match lookup(scope.value, path) {
+                            Some(value) => write_value(&mut out, value),
+                            None if strict => return Err(missing(path)),
+                            None => {}
+                        },
                     }
                     if out.len() > MAX_OUTPUT {
                         return Err(too_long());

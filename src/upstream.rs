@@ -9,6 +9,7 @@ mod address;
 pub mod auth;
 mod backend;
 mod body;
+mod canned;
 mod client;
 pub mod export;
 mod fault;
@@ -20,6 +21,7 @@ mod retry;
 
 pub use address::is_internal;
 pub use body::{BodyStream, Head};
+pub use canned::{Canned, CannedRequest};
 pub use retry::retry_after;
 
 use crate::catalog::SourcePlan;
@@ -39,6 +41,7 @@ pub struct Upstream {
     backends: Vec<Arc<Backend>>,
     plans: Vec<Arc<SourcePlan>>,
     tokens: Arc<auth::Tokens>,
+    canned: bool,
 }
 
 /// What one call asks for beyond its request.
@@ -60,7 +63,7 @@ impl Upstream {
     /// # Errors
     /// Every problem as one text with the source's name: unreadable or wrong TLS files, bad limits.
     pub fn new(sources: &[Arc<SourcePlan>]) -> Result<Upstream, Vec<String>> {
-        Self::build(sources, None)
+        Self::build(sources, None, None)
     }
 
     /// Like [`Upstream::new`] after a reload: sources that did not change keep their connections,
@@ -69,14 +72,34 @@ impl Upstream {
     /// # Errors
     /// As [`Upstream::new`].
     pub fn renew(&self, sources: &[Arc<SourcePlan>]) -> Result<Upstream, Vec<String>> {
-        Self::build(sources, Some(self))
+        Self::build(sources, Some(self), None)
     }
 
-    fn build(sources: &[Arc<SourcePlan>], before: Option<&Upstream>) -> Result<Upstream, Vec<String>> {
+    /// Like [`Upstream::new`], but nothing is ever sent: `answers` answers every request. Credentials that
+    /// would be fetched, and those that are not configured, are the text `mock`; nothing is repeated, limited
+    /// or waited for.
+    ///
+    /// # Errors
+    /// As [`Upstream::new`].
+    pub fn canned(sources: &[Arc<SourcePlan>], answers: Arc<dyn Canned>) -> Result<Upstream, Vec<String>> {
+        let plans: Vec<Arc<SourcePlan>> = sources.iter().map(|source| Arc::new(canned::plan(source))).collect();
+        Self::build(&plans, None, Some(answers))
+    }
+
+    /// True if no request leaves this process; see [`Upstream::canned`].
+    pub fn is_canned(&self) -> bool {
+        self.canned
+    }
+
+    fn build(
+        sources: &[Arc<SourcePlan>],
+        before: Option<&Upstream>,
+        canned: Option<Arc<dyn Canned>>,
+    ) -> Result<Upstream, Vec<String>> {
         let mut problems = Vec::new();
         let mut backends = Vec::with_capacity(sources.len());
         for source in sources {
-            match Backend::new(source, before) {
+            match Backend::new(source, before, canned.as_ref()) {
                 Ok(backend) => backends.push(backend),
                 Err(found) => {
                     problems.extend(found.into_iter().map(|text| format!("source `{}`: {text}", source.name)))
@@ -87,7 +110,7 @@ impl Upstream {
             return Err(problems);
         }
         let tokens = before.map_or_else(Arc::default, |before| before.tokens.clone());
-        Ok(Upstream { backends, plans: sources.to_vec(), tokens })
+        Ok(Upstream { backends, plans: sources.to_vec(), tokens, canned: canned.is_some() })
     }
 
     fn backend(&self, source: usize) -> Result<&Arc<Backend>, NoAnswer> {

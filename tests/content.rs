@@ -145,6 +145,8 @@ impl Make {
                 poll: None,
                 stream: None,
                 idempotent: true,
+                own: Vec::new(),
+                aliases: Vec::new(),
             })),
             ask: Vec::new(),
             confirm: None,

@@ -75,6 +75,33 @@ pub fn tool_names(candidates: &[NameCandidate], style: NameStyle, max: usize) ->
     names
 }
 
+/// Names longer than this leave little room beside what clients put in front of them.
+const LONG: usize = 40;
+
+/// A shorter name for an operation, where its automatic `name` is long or repeats method and path (as some
+/// frameworks' operationIds do): the part of the operationId before them, else the method and the last two words
+/// of the path. It need not be free.
+pub fn shorter(candidate: &NameCandidate, name: &str) -> Option<String> {
+    let id = candidate.operation_id.as_deref().map(legal).unwrap_or_default();
+    let folded = |text: &str| -> String {
+        text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+    };
+    // `read_item_items__item_id__get`: the function's name, then path and method.
+    let repeated = format!("{}_{}", folded(&candidate.path), folded(&candidate.method));
+    let own = folded(&id).strip_suffix(&repeated).map(str::len).and_then(|length| id.get(..length));
+    let short = match own.map(|own| own.trim_matches('_')).filter(|own| own.len() > 2) {
+        Some(own) => own.to_string(),
+        None if name.len() <= LONG && id.len() <= LONGEST => return None,
+        None => {
+            let words: Vec<&str> =
+                candidate.path.split('/').filter(|word| !word.is_empty() && !word.starts_with('{')).collect();
+            let last = words.get(words.len().saturating_sub(2)..).unwrap_or_default();
+            snake(&legal(&format!("{}_{}", candidate.method.to_ascii_lowercase(), last.join("_"))))
+        }
+    };
+    (short.len() < name.len() && short.len() <= LONG).then_some(short)
+}
+
 /// Names that differ only in case, `_` or `-`: a model mixes them up. Pairs of indices, ascending.
 pub fn look_alikes(names: &[&str]) -> Vec<(usize, usize)> {
     let mut seen: HashMap<String, usize> = HashMap::new();

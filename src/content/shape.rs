@@ -17,8 +17,8 @@ use super::cut::{self, Cut};
 use super::jq::{self, Jq};
 use super::{Block, problem};
 use crate::catalog::Arguments;
-use crate::template::{Template, TemplateError};
 use crate::mapping::{Binary, Format, OutputSchema, ResultKind, ResultRules};
+use crate::template::{Template, TemplateError};
 use compose::BlockPlan;
 use filter::Outputs;
 use render::{UriTemplate, context};
@@ -128,7 +128,8 @@ impl Compiled {
             }
         }
         let rename = (!renames.is_empty()).then(|| Tree::renaming(&renames));
-        let template = rules.template.as_deref().and_then(|text| Template::compile(text).map_err(told).keyed("template", errors));
+        let template =
+            rules.template.as_deref().and_then(|text| Template::compile(text).map_err(told).keyed("template", errors));
         let uri = rules.uri.as_deref().and_then(|text| UriTemplate::compile(text).keyed("uri", errors));
         let blocks: Vec<BlockPlan> = rules
             .blocks
@@ -253,7 +254,8 @@ impl Compiled {
         }
         let mut shaped = Shaped { structured: self.is_structured(), ..Shaped::default() };
         if let Some(template) = &self.template {
-            let text = template.render_lenient(&context(&value, arguments)).map_err(|error| format!("`template`: {error}"))?;
+            let text =
+                template.render_lenient(&context(&value, arguments)).map_err(|error| format!("`template`: {error}"))?;
             shaped.text = Some(self.fit_plain(text, &mut cuts));
         } else if !self.blocks.is_empty() {
             let mut blocks = Vec::new();

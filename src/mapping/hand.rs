@@ -70,6 +70,10 @@ pub struct ToolTest {
     /// Arguments.
     #[schemars(with = "serde_json::Map<String, Json>")]
     pub args: Json,
+    /// What the person or the client answers where the call asks, by the key of `ask`, or `confirm`: the form's
+    /// content, `true`, or `false` to decline; a text for `kind: sample`, a list of URIs for `kind: roots`.
+    #[schemars(with = "serde_json::Map<String, Json>")]
+    pub answers: serde_json::Map<String, Json>,
     /// Expected request, or a list of them.
     pub request: Option<OneOrSeveral<TestRequest>>,
     /// Canned answer, or a list of them.

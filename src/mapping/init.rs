@@ -26,7 +26,7 @@ pub struct OperationFacts {
     pub tags: Vec<String>,
     /// The automatic tool name.
     pub tool_name: String,
-    /// A better name, where the automatic one had to be cut.
+    /// A shorter name, where the automatic one is long or had to be cut.
     pub shorter: Option<String>,
     /// It deletes or overwrites.
     pub dangerous: bool,
@@ -94,7 +94,7 @@ pub fn init(source: &str, spec: &str, schema: &str, operations: &[OperationFacts
     line("tools:");
     let longer: Vec<&OperationFacts> = operations.iter().filter(|one| one.shorter.is_some()).collect();
     if !longer.is_empty() {
-        line("  # Names that had to be cut; better ones, if you like them:");
+        line("  # Long names; shorter ones, if you like them:");
         for one in longer {
             line(&format!("  # {}:     # now {}", scalar(one.shorter.as_deref().unwrap_or_default()), one.tool_name));
             line(&format!("  #   operation: {}", scalar(&one.reference())));

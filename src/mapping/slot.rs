@@ -107,7 +107,13 @@ impl Slot {
                             text.push_str(value.expose());
                         }
                         (None, Some(default)) => text.push_str(default),
-                        (None, None) => missing.push(format!("environment variable `{name}` is not set")),
+                        (None, None) => match environment.stand_in(name) {
+                            Some(value) => {
+                                secret = true;
+                                text.push_str(value.expose());
+                            }
+                            None => missing.push(format!("environment variable `{name}` is not set")),
+                        },
                     }
                 }
                 Part::File(path) => match environment.file(path) {

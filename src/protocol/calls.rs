@@ -5,8 +5,8 @@ use super::error::{INVALID_PARAMS, RpcError};
 use super::jsonrpc::{Meta, Params, is_object, string};
 use super::queue::Queue;
 use super::version::Version;
-use super::{Scope, Server, convert, text, wire};
-use crate::content::Content;
+use super::{Scope, Server, convert, text};
+use crate::content::{Content, wire};
 use crate::service::{
     ClientFeatures, Completion, Context, Events, Failure, Outcome, PromptResult, ReadResult, Round, TraceContext,
 };
@@ -39,6 +39,15 @@ impl Features {
             },
             elicitation_url: elicitation.is_some_and(|modes| modes.contains_key("url")),
         }
+    }
+
+    /// Without what the revision has no message for: some clients declare everything whatever they speak.
+    pub(crate) fn spoken_in(mut self, version: Version) -> Self {
+        if !version.knows().elicitation {
+            self.known.elicitation = false;
+            self.elicitation_url = false;
+        }
+        self
     }
 
     /// The capability that a request of ours needs and the client did not declare.

@@ -195,9 +195,10 @@ impl Running<'_> {
         self.over = true;
         let noted = self.context.record.as_ref().and_then(|record| {
             let seen = record.seen();
-            seen.reason.or(seen.status.filter(|status| *status >= 400).map(|status| {
-                if status < 500 { "http_4xx" } else { "http_5xx" }
-            }))
+            seen.reason.or(seen
+                .status
+                .filter(|status| *status >= 400)
+                .map(|status| if status < 500 { "http_4xx" } else { "http_5xx" }))
         });
         let end = |outcome, error| End { outcome, error, mismatch: false };
         let end = match result {

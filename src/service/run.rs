@@ -14,10 +14,10 @@ use crate::upstream::Upstream;
 use crate::upstream::auth::TenantCredentials;
 use crate::upstream::limits::TenantRates;
 use crate::upstream::policy::Gate;
-use std::collections::HashMap;
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::broadcast;
 
@@ -132,7 +132,12 @@ impl Service {
     ///
     /// # Errors
     /// As [`Handler::call_tool`].
-    pub async fn dry_run(&self, context: &Context, name: &str, arguments: Option<&RawValue>) -> Result<Result<crate::request::Request, Content>, Failure> {
+    pub async fn dry_run(
+        &self,
+        context: &Context,
+        name: &str,
+        arguments: Option<&RawValue>,
+    ) -> Result<Result<crate::request::Request, Content>, Failure> {
         let state = self.state.load_full();
         let Some(tool) = find(&state.catalog, name).or_else(|| state.catalog.hidden.get(name).cloned()) else {
             return Err(Failure::UnknownTool(name.to_string()));
@@ -143,7 +148,9 @@ impl Service {
         };
         call.arguments.shift_remove(CONFIRM);
         match &tool.action {
-            Action::Request(action) => Ok(self.built(&state, context, action, &call.arguments).await.map(|(request, _)| request)),
+            Action::Request(action) => {
+                Ok(self.built(&state, context, action, &call.arguments).await.map(|(request, _)| request))
+            }
             _ => Ok(Err(Content::error("This tool sends no request of its own; its steps do."))),
         }
     }
@@ -190,9 +197,24 @@ impl Service {
         if depth > DEEPEST {
             return Ok(Content::error("Steps call each other too deeply.".to_string()));
         }
+        self.cached(state, context, tool, arguments, depth).await
+    }
+
+    /// [`Service::execute`] without looking at what is remembered.
+    pub(super) async fn fresh(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        tool: &Arc<Tool>,
+        arguments: Arguments,
+        depth: usize,
+    ) -> Result<Content, Failure> {
         match &tool.action {
-            Action::Request(action) => self.cached(state, context, tool, action, arguments).await,
+            Action::Request(action) => Ok(self.request(state, context, tool, action, arguments).await),
             Action::Steps(steps) => Box::pin(self.steps(state, context, tool, steps, arguments, depth)).await,
+            Action::Workflow(workflow) => {
+                Box::pin(self.workflow(state, context, tool, workflow, arguments, depth)).await
+            }
             Action::Search => Ok(self.search(state, &context.caller, &arguments).await),
             Action::Describe => self.describe(state, &context.caller, &arguments).await,
             Action::CallByName => Ok(Content::error("`call_tool` can't be a step; name the tool itself.".to_string())),
@@ -209,7 +231,8 @@ impl Service {
     ) -> Result<Outcome<Content>, Failure> {
         let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
         let inner = arguments.get("arguments").cloned().unwrap_or_else(|| json!({}));
-        let tool = state.catalog.tools.get(name).filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_)));
+        let tool = reachable(&state.catalog, name)
+            .filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_) | Action::Workflow(_)));
         let allowed = match tool {
             Some(tool) => matches!(state.gate.decide(&context.caller, tool).await, Decision::Allow),
             None => false,
@@ -217,7 +240,8 @@ impl Service {
         let Some(tool) = tool.filter(|_| allowed) else {
             note(context, if tool.is_some() { "hidden_tool" } else { "unknown_tool" });
             let near = crate::diagnostic::hint::nearest(name, state.catalog.tools.keys().map(String::as_str));
-            let hint = near.map_or_else(|| "Use search_tools to find one.".to_string(), |near| format!("Did you mean `{near}`?"));
+            let hint = near
+                .map_or_else(|| "Use search_tools to find one.".to_string(), |near| format!("Did you mean `{near}`?"));
             let shown = if allowed || tool.is_none() { hint } else { "Use search_tools to find one.".to_string() };
             return Ok(Outcome::Complete(Content::error(format!("There is no tool `{name}`. {shown}"))));
         };
@@ -228,6 +252,12 @@ impl Service {
             Err(refusal) => Ok(Outcome::Complete(failure::from_refusal(tool, &refusal))),
         }
     }
+}
+
+/// A tool that search mode describes and calls by name: listed ones, and hidden ones that the author made.
+pub(super) fn reachable<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a Arc<Tool>> {
+    let hidden = || catalog.hidden.get(name).filter(|_| !catalog.internal.iter().any(|internal| internal == name));
+    catalog.tools.get(name).or_else(hidden)
 }
 
 /// A tool that clients may call by name: listed ones, and search mode's own.
@@ -271,7 +301,13 @@ impl Handler for Service {
         self.observer.as_ref()?.audit()
     }
 
-    fn call_tool<'a>(&'a self, context: &'a Context, name: &'a str, arguments: Option<&'a RawValue>, round: Round) -> Answer<'a, Content> {
+    fn call_tool<'a>(
+        &'a self,
+        context: &'a Context,
+        name: &'a str,
+        arguments: Option<&'a RawValue>,
+        round: Round,
+    ) -> Answer<'a, Content> {
         let Some(observer) = &self.observer else { return Box::pin(self.call(context, name, arguments, round)) };
         Box::pin(async move {
             let running = observer.begin(context, Target::tool(name, arguments));

@@ -1,9 +1,9 @@
 //! `stream`: reads an upstream `text/event-stream` or NDJSON answer item by item; progress and log
 //! lines reach the client while it runs.
 
+use super::Context;
 use super::request::{no_content, options};
 use super::run::{Service, State};
-use super::Context;
 use crate::catalog::{Arguments, RequestAction, Tool};
 use crate::content::sequence::{Classified, Classifier, Decoder, Item};
 use crate::content::{Block, Content};
@@ -41,7 +41,11 @@ impl Service {
             Ok(open) => open,
             Err(no_answer) => return no_content(context, action, &no_answer),
         };
-        let media_type = head.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).and_then(MediaType::parse);
+        let media_type = head
+            .headers
+            .get(http::header::CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .and_then(MediaType::parse);
         let streams = action.success.contains(head.status.as_u16());
         let decoder = media_type.as_ref().filter(|_| streams).and_then(Decoder::for_media_type);
         let Some(mut decoder) = decoder else {
@@ -114,9 +118,10 @@ impl Service {
         };
         let mut content = self.shaped(tool, &response, &arguments, context);
         if dropped > 0 || body.truncated() {
-            content.blocks.push(Block::text(format!("The stream was longer than what is kept; {dropped} items were left out.")));
+            content
+                .blocks
+                .push(Block::text(format!("The stream was longer than what is kept; {dropped} items were left out.")));
         }
         content
     }
 }
-

@@ -3,7 +3,7 @@
 use super::fault::{self, Fault};
 use super::limits::{Breaker, Budget, Pass, Rate};
 use super::redirect::{self, Hop};
-use super::{SendOptions, Upstream, address, body, client, kind, retry};
+use super::{Canned, SendOptions, Upstream, address, body, canned, client, kind, retry};
 use crate::catalog::SourcePlan;
 use crate::mapping::{Limits, Redirects, Tls};
 use crate::request::Request;
@@ -31,6 +31,8 @@ pub(super) struct Backend {
     pub(super) breaker: Option<Breaker>,
     budget: Budget,
     meters: SourceMeters,
+    /// Answers instead of the network.
+    canned: Option<Arc<dyn Canned>>,
 }
 
 impl std::fmt::Debug for Backend {
@@ -59,7 +61,11 @@ pub(super) struct Answer {
 }
 
 impl Backend {
-    pub(super) fn new(source: &SourcePlan, before: Option<&Upstream>) -> Result<Arc<Backend>, Vec<String>> {
+    pub(super) fn new(
+        source: &SourcePlan,
+        before: Option<&Upstream>,
+        canned: Option<&Arc<dyn Canned>>,
+    ) -> Result<Arc<Backend>, Vec<String>> {
         let limits = &source.limits;
         let files = client::TlsFiles::read(&source.tls)?;
         let identity = Identity {
@@ -112,6 +118,7 @@ impl Backend {
             meters: SourceMeters::new(&source.name),
             limits: limits.clone(),
             identity,
+            canned: canned.cloned(),
         }))
     }
 
@@ -234,6 +241,9 @@ impl Backend {
 
     /// One request on the wire and the head of its answer.
     async fn exchange(&self, hop: &Hop, deadline: Instant) -> Result<reqwest::Response, Fault> {
+        if let Some(canned) = &self.canned {
+            return canned::exchange(canned.as_ref(), hop);
+        }
         let client = self.client_for(&hop.url)?;
         let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
         *request.headers_mut() = hop.headers.clone();

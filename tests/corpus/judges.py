@@ -149,12 +149,12 @@ class Prism:
         if "prism/errors" in kind:
             name = kind.split("#")[-1]
             if problem.get("validation") and name != "VIOLATIONS":
-                if all(it.get("code") == "required" and empty(request.target, it["message"]) for it in problem["validation"]):
+                if all(it.get("code") == "required" and empty(request.target, str(it.get("message"))) for it in problem["validation"]):
                     return "unjudged", "prism takes an empty value for a missing one"
-                return "bad", "; ".join(f"{'.'.join(map(str, it['location']))} {it['message']} [{it.get('code')}]" for it in problem["validation"])
+                return "bad", "; ".join(f"{'.'.join(map(str, it.get('location', [])))} {it.get('message', it)} [{it.get('code')}]" for it in problem["validation"])
             if request.method not in METHODS:
                 return "unjudged", f"prism does not know the method {request.method}"
-            if name in ("NO_RESPONSE_RESPONSE_DEFINED", "VIOLATIONS", "NO_RESPONSE_DEFINED", "NOT_ACCEPTABLE", "NOT_FOUND", "UNKNOWN"):
+            if name in ("NO_RESPONSE_RESPONSE_DEFINED", "NO_COMPLEX_OBJECT_TEXT", "VIOLATIONS", "NO_RESPONSE_DEFINED", "NOT_ACCEPTABLE", "NOT_FOUND", "UNKNOWN"):
                 # The request passed; the document has no answer, or none that fits its own schema.
                 return "good", name
             if name == "NO_PATH_MATCHED_ERROR" or name == "NO_METHOD_MATCHED_ERROR" or name == "INVALID_CONTENT_TYPE" or name == "UNAUTHORIZED" or name == "UNPROCESSABLE_ENTITY" or name.startswith("NO_"):
@@ -238,22 +238,25 @@ class Core:
         except (PathNotFound,) as error:
             return "unjudged", f"path not found: {error}"[:80]
         except OpenAPIError as error:
-            return "bad", f"{type(error).__name__}: {error} {causes(error)}"[:500]
+            return "bad", causes(error, True)[:500]
         except Late:
             return "unjudged", "too slow"
         except Exception as error:  # noqa: BLE001 - faults of the oracle
             return "unjudged", f"openapi-core fails: {type(error).__name__}"
         if not errors:
             return "good", ""
-        return "bad", "; ".join(f"{type(error).__name__}: {error} {causes(error)}" for error in errors)[:500]
+        return "bad", "; ".join(f"{causes(error, True)}" for error in errors)[:500]
 
 
-def causes(error):
-    """What stands behind an exception."""
+def causes(error, itself=False):
+    """An exception and what stands behind it."""
     found = []
-    cause = error.__cause__
+    cause = error if itself else error.__cause__
     while cause is not None and len(found) < 4:
-        text = str(cause)
+        try:
+            text = str(cause)
+        except Exception:  # noqa: BLE001 - some of the oracle's own can't be shown
+            text = ""
         details = [getattr(it, "message", str(it)) for it in getattr(cause, "schema_errors", [])][:3]
         found.append(" ".join([type(cause).__name__, text, *details])[:300])
         cause = cause.__cause__

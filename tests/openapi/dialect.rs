@@ -382,6 +382,8 @@ fn patterns_are_written_as_ecma_262_with_u_reads_them() {
         ("[-a]", Some("[-a]")),
         ("[^-a-c]", Some("[^-a-c]")),
         ("a++", None),
+        ("a{2}+", None),
+        (r"\p{L}+\u{41}+\x41+a+?", Some(r"\p{L}+\u{41}+\x41+a+?")),
         ("[a-]", Some("[a-]")),
         ("[[]", Some(r"[\[]")),
         // Words of other engines.

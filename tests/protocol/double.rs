@@ -62,7 +62,7 @@ pub fn tool_of(name: &str, input: Value, output: Option<Value>) -> Tool {
             body_check: None,
             mirrored: Vec::new(),
         },
-        output: Output { published: output.map(Arc::new), conform: None },
+        output: Output { published: output.map(Arc::new), conform: None, strict: None },
         action: Action::Steps(Vec::new()),
         ask: Vec::new(),
         confirm: None,
@@ -134,6 +134,7 @@ pub fn catalog() -> Catalog {
         ("data", "test://template/{id}/data", true),
     ] {
         catalog.resources.push(Arc::new(Resource {
+            arguments: Default::default(),
             name: name.to_owned(),
             title: Some(format!("The {name} resource")),
             description: Some(format!("Holds {name}")),
@@ -156,7 +157,9 @@ pub fn catalog() -> Catalog {
         arguments: vec![argument],
         ..PromptRules::default()
     };
-    catalog.prompts.insert("greet".to_owned(), Arc::new(Prompt { name: "greet".to_owned(), rules }));
+    catalog
+        .prompts
+        .insert("greet".to_owned(), Arc::new(Prompt { name: "greet".to_owned(), rules, messages: Vec::new() }));
     catalog
 }
 
@@ -324,6 +327,11 @@ impl Double {
             "trace" => {
                 self.say(Seen::Trace(context.trace.as_deref().cloned()));
                 say("traced")
+            }
+            "features" => {
+                let known = [("elicitation", context.client.elicitation), ("sampling", context.client.sampling)];
+                let known: Vec<&str> = known.into_iter().filter(|(_, known)| *known).map(|(name, _)| name).collect();
+                say(&known.join(" "))
             }
             "broken" => Err(Failure::Internal("something broke".to_owned())),
             "scoped" => Err(Failure::InsufficientScope(vec!["write".to_owned()])),

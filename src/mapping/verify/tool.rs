@@ -7,7 +7,7 @@ use crate::mapping::{HandRequest, ToolRules};
 use serde_json::Value;
 
 /// Edits that only make sense for one request.
-const OF_A_REQUEST: &[&str] = &["paginate", "poll", "stream", "success", "media_type", "body"];
+const OF_A_REQUEST: &[&str] = &["paginate", "poll", "stream", "success", "media_type", "body", "timeout", "errors"];
 
 impl Verifier<'_, '_> {
     pub(super) fn rules(&mut self) {

@@ -47,14 +47,20 @@ pub(super) fn portable(pattern: &str) -> Option<String> {
 
 /// True if the pattern so far ends with a quantifier.
 fn is_quantified(out: &str) -> bool {
-    out.ends_with(['+', '*', '?', '}']) && !["\\+", "\\*", "\\?", "\\}"].iter().any(|it| out.ends_with(it))
+    if out.ends_with('}') {
+        let opened = out.rsplit_once('{').map(|(before, _)| before);
+        return opened.is_some_and(|it| !["\\p", "\\P", "\\u", "\\"].iter().any(|escape| it.ends_with(escape)));
+    }
+    out.ends_with(['+', '*', '?']) && !["\\+", "\\*", "\\?"].iter().any(|it| out.ends_with(it))
 }
 
 /// What follows a backslash.
 fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String, in_class: bool) -> Option<()> {
     let c = rest.next()?;
     match c {
-        '^' | '$' | '\\' | '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '/' => out.extend(['\\', c]),
+        '^' | '$' | '\\' | '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '/' => {
+            out.extend(['\\', c])
+        }
         '-' if in_class => out.push_str("\\-"),
         'd' | 'D' | 'w' | 'W' | 's' | 'S' | 'b' | 'f' | 'n' | 'r' | 't' | 'v' => out.extend(['\\', c]),
         'B' | '1'..='9' | 'k' if !in_class => out.extend(['\\', c]),
