@@ -123,7 +123,7 @@ impl Loader<'_> {
             sources: IndexMap::from_iter([(name.clone(), self.source(&name, Source::default()))]),
             ..Mapping::default()
         };
-        Some(Unit { mapping, document: None, apis: IndexMap::from_iter([(name, api)]) })
+        Some(Unit { mapping, document: None, apis: IndexMap::from_iter([(name, api)]), workflows: Vec::new() })
     }
 
     /// A mapping with the documents of its sources. Also returns their locations.
@@ -135,8 +135,15 @@ impl Loader<'_> {
         let environment = Beside { environment: self.environment, location: Some(&input.document.location) };
         let mut apis = IndexMap::new();
         let mut specs = Vec::new();
+        let mut workflows = Vec::new();
         for (name, source) in &mut mapping.sources {
             *source = self.source(name, std::mem::take(source));
+            for (index, file) in source.workflows.iter().enumerate() {
+                let place = format!("/sources/{}/workflows/{index}", crate::document::pointer::escape(name));
+                if let Some(document) = self.workflow(file, &input.document, &place).await {
+                    workflows.push((name.clone(), document));
+                }
+            }
             let Some(spec) = &source.spec else { continue };
             let pointer = format!("/sources/{}/spec", crate::document::pointer::escape(name));
             let location = match spec.resolve_public(&environment) {
@@ -161,7 +168,27 @@ impl Loader<'_> {
             }
             specs.push(location);
         }
-        Some((Unit { mapping, document: Some(input.document.clone()), apis }, specs))
+        Some((Unit { mapping, document: Some(input.document.clone()), apis, workflows }, specs))
+    }
+
+    /// An Arazzo document that a source lists.
+    async fn workflow(&mut self, file: &Slot, mapping: &Document, pointer: &str) -> Option<Arc<Document>> {
+        let location = match file.resolve_public(self.environment) {
+            Ok(text) => relative_to(&mapping.location, &text),
+            Err(error) => {
+                self.report.push(Diagnostic::error("unresolved-value", error.to_string()).at(mapping.place(pointer)));
+                return None;
+            }
+        };
+        self.files.push(location.clone());
+        let (document, report) = load::load_document(&location, &LoadOptions::default()).await;
+        self.report.merge(report);
+        if document.is_none() {
+            let problem =
+                Diagnostic::error("unreadable-workflows", "the Arazzo document can't be read; see the problem above");
+            self.report.push(problem.at(mapping.place(pointer)));
+        }
+        document.map(|loaded| Arc::new(loaded.document))
     }
 
     /// The source with what the command line says of it.

@@ -16,6 +16,7 @@ mod search;
 pub mod state;
 mod steps;
 mod stream;
+mod workflow;
 
 pub use crate::access::Visible;
 pub use observe::{Observer, Record};

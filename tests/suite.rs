@@ -10,6 +10,7 @@
 
 mod access;
 mod call;
+mod cli;
 mod content;
 mod document;
 mod encoding;

@@ -15,6 +15,7 @@ mod person;
 mod source;
 mod steps;
 mod types;
+mod workflow;
 
 use super::{Catalog, SkippedOperation, Tool};
 use crate::diagnostic::{Diagnostic, Place, Report};
@@ -33,6 +34,8 @@ pub struct Unit {
     pub document: Option<Arc<Document>>,
     /// By source name; a source of hand-written tools only has none.
     pub apis: IndexMap<String, Arc<Api>>,
+    /// Arazzo documents with the names of the sources that list them.
+    pub workflows: Vec<(String, Arc<Document>)>,
 }
 
 /// Settings that come from the command line.
@@ -175,6 +178,10 @@ impl Environment for Beside<'_> {
         self.environment.env(name)
     }
 
+    fn stand_in(&self, name: &str) -> Option<crate::secret::Secret> {
+        self.environment.stand_in(name)
+    }
+
     fn file(&self, path: &str) -> Result<crate::secret::Secret, String> {
         match self.location {
             // A mapping from the network must not read this machine's files by a relative name.
@@ -211,6 +218,7 @@ impl Compiler<'_> {
         self.hand_written(unit, &sources, at);
         self.composites(unit, at);
         self.polled(unit, at);
+        self.workflows(unit, &sources, at);
         self.resources(unit, at);
         self.prompts(unit, at);
     }

@@ -91,6 +91,12 @@ fn describe(out: &mut String, catalog: &Catalog, tool: &Tool) {
                 let _ = writeln!(out, "  step {}: {}", step.id, step.tool.name);
             }
         }
+        Action::Workflow(workflow) => {
+            for step in &workflow.steps {
+                let operation = step.tool.operation.as_ref().map(|of| format!("{} {}", of.method, of.path));
+                let _ = writeln!(out, "  step {}: {}", step.id, operation.unwrap_or_else(|| step.tool.name.clone()));
+            }
+        }
         _ => {}
     }
 }

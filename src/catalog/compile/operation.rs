@@ -143,7 +143,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn tool_of(&mut self, making: &Making<'_>) -> Result<(Tool, Vec<String>), Diagnostic> {
+    pub(super) fn tool_of(&mut self, making: &Making<'_>) -> Result<(Tool, Vec<String>), Diagnostic> {
         let operation = making.operation;
         let here = || making.operation_place();
         let method = http::Method::from_bytes(operation.method.as_bytes())
