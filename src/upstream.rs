@@ -10,6 +10,7 @@ pub mod auth;
 mod backend;
 mod body;
 mod client;
+mod direct;
 pub mod export;
 mod fault;
 pub mod fetch;

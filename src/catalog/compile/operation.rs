@@ -1,6 +1,7 @@
 //! Operations → tools: which ones, under which names, with which edits.
 
 use super::edits::{Chosen, wanted_tools};
+use super::output::Answers;
 use super::{At, Compiler, Unit, problem, token};
 use crate::catalog::name::{NameCandidate, tool_names};
 use crate::catalog::{Action, Annotations, Input, OperationRef, Output, RequestAction, Tool, hints};
@@ -10,12 +11,16 @@ use crate::openapi::{Api, Operation, ParameterIn, RoutePart, Server};
 use crate::request::{self, PathPart};
 use crate::schema::check::Checker;
 use crate::template::Template;
+use indexmap::IndexMap;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Everything needed to make one tool of one operation.
 pub(super) struct Making<'a> {
     pub api: &'a Api,
     pub operation: &'a Operation,
+    /// Relaxed schemas of this source's answers.
+    pub answers: &'a RefCell<Answers<'a>>,
     pub source: &'a Source,
     pub source_name: &'a str,
     pub source_index: usize,
@@ -59,8 +64,12 @@ impl Compiler<'_> {
         let taken: Vec<&str> = self.catalog.tools.keys().chain(self.hidden.keys()).map(String::as_str).collect();
         let names = tool_names(&candidates, self.profile.name_style, self.profile.max_name.unwrap_or(64));
         let names = apart(names, &candidates, &taken, &chosen);
+        let answers: IndexMap<&str, RefCell<Answers<'_>>> =
+            unit.apis.iter().map(|(name, api)| (name.as_str(), RefCell::new(Answers::new(api)))).collect();
         for (choice, name) in chosen.into_iter().zip(names) {
-            self.operation(unit, sources, choice, name, at);
+            if let Some(answers) = answers.get(choice.source) {
+                self.operation(unit, sources, answers, choice, name, at);
+            }
         }
         for (name, api) in &unit.apis {
             for skipped in &api.skipped {
@@ -69,7 +78,15 @@ impl Compiler<'_> {
         }
     }
 
-    fn operation(&mut self, unit: &Unit, sources: &[(String, usize)], choice: Chosen<'_>, name: String, at: At<'_>) {
+    fn operation<'a>(
+        &mut self,
+        unit: &'a Unit,
+        sources: &[(String, usize)],
+        answers: &'a RefCell<Answers<'a>>,
+        choice: Chosen<'a>,
+        name: String,
+        at: At<'a>,
+    ) {
         let operation = choice.operation;
         if let Some(reason) = choice.left_out {
             self.skip(choice.source, &operation.method, &operation.path, operation.operation_id.as_deref(), reason);
@@ -83,6 +100,7 @@ impl Compiler<'_> {
         let making = Making {
             api: choice.api,
             operation,
+            answers,
             source,
             source_name: choice.source,
             source_index,
@@ -149,6 +167,9 @@ impl Compiler<'_> {
             stream: making.edits.stream.clone(),
             idempotent: making.edits.annotations.and_then(|a| a.idempotent).unwrap_or(idempotent),
         };
+        let published = Arc::new(input.published);
+        // Mostly the two are the same: then they share their memory.
+        let check = if input.check == *published { published.clone() } else { Arc::new(input.check) };
         Ok(Tool {
             name: making.name.clone(),
             title: making.edits.title.clone().or_else(|| operation.summary.clone()).map(|title| clip(&title, 120)),
@@ -163,7 +184,12 @@ impl Compiler<'_> {
                 operation_id: operation.operation_id.clone(),
                 deprecated: operation.deprecated,
             }),
-            input: Input { published: Arc::new(input.published), check: Checker::new(Arc::new(input.check)), body_check: input.body_check.map(|schema| Checker::new(Arc::new(schema))), mirrored: input.mirrored },
+            input: Input {
+                published,
+                check: Checker::new(check),
+                body_check: input.body_check.map(|schema| Checker::new(Arc::new(schema))),
+                mirrored: input.mirrored,
+            },
             output: output_of(published_output, output.strict),
             action: Action::Request(Box::new(action)),
             ask: making.edits.ask.iter().map(|(key, ask)| (key.clone(), ask.clone())).collect(),
