@@ -1,16 +1,23 @@
 //! Puts the parts together: files and flags in, a compiled catalog or a running server out.
 
+mod callers;
+mod glob;
 mod input;
 pub mod offline;
+mod routes;
+mod setup;
+mod sidecar;
 
 pub use input::{Input, Inputs, Kind};
+pub use setup::{Named, Recorder, SETTINGS_FILE, Setup};
+pub use sidecar::{Sidecar, Telemetry, reachable, settings_problems};
 
-use crate::catalog::compile::{Options, Unit, compile};
 use crate::access::Access;
+use crate::catalog::compile::{Beside, Options, Unit, compile};
 use crate::catalog::{Action, Catalog, CredentialValue, hints};
 use crate::diagnostic::{Diagnostic, Report, Severity};
 use crate::document::{Document, DocumentSet};
-use crate::load::{self, LoadOptions};
+use crate::load::{self, Freshness, LoadOptions};
 use crate::mapping::{Environment, Mapping, Slot, Source};
 use crate::openapi::{self, Api};
 use crate::protocol;
@@ -32,6 +39,8 @@ pub struct Loaded {
     pub apis: Vec<(String, Arc<Api>)>,
     /// Every file and URL that was read, for watching.
     pub files: Vec<String>,
+    /// For each document that was read, what tells whether it changed.
+    pub freshness: Vec<Freshness>,
 }
 
 impl Loaded {
@@ -57,7 +66,15 @@ pub async fn load_all(inputs: &Inputs, environment: &dyn Environment) -> Loaded 
 
 /// [`load_all`] with other base URLs for some sources.
 pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(String, Slot)]) -> Loaded {
-    let mut loader = Loader { inputs, environment, urls, report: Report::default(), apis: Vec::new(), files: Vec::new() };
+    let mut loader = Loader {
+        inputs,
+        environment,
+        urls,
+        report: Report::default(),
+        apis: Vec::new(),
+        files: Vec::new(),
+        freshness: inputs.freshness.clone(),
+    };
     let mut units = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for input in &inputs.list {
@@ -69,7 +86,8 @@ pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(
         }
     }
     for input in &inputs.list {
-        if input.kind == Kind::Document && !named.contains(&input.document.location)
+        if input.kind == Kind::Document
+            && !named.contains(&input.document.location)
             && let Some(unit) = loader.bare(input, &units).await
         {
             units.push(unit);
@@ -78,7 +96,7 @@ pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(
     let options = Options { base_url: inputs.base_url.clone() };
     let (catalog, report) = compile(&units, &options, environment);
     loader.report.merge(report);
-    Loaded { catalog, report: loader.report, apis: loader.apis, files: loader.files }
+    Loaded { catalog, report: loader.report, apis: loader.apis, files: loader.files, freshness: loader.freshness }
 }
 
 struct Loader<'a> {
@@ -88,6 +106,7 @@ struct Loader<'a> {
     report: Report,
     apis: Vec<(String, Arc<Api>)>,
     files: Vec<String>,
+    freshness: Vec<Freshness>,
 }
 
 impl Loader<'_> {
@@ -99,16 +118,21 @@ impl Loader<'_> {
         }
         let api = self.api(&input.document.location, &[], &Source::default(), None).await?;
         self.apis.push((name.clone(), api.clone()));
-        let mapping = Mapping { version: 1, sources: IndexMap::from_iter([(name.clone(), self.source(&name, Source::default()))]), ..Mapping::default() };
+        let mapping = Mapping {
+            version: 1,
+            sources: IndexMap::from_iter([(name.clone(), self.source(&name, Source::default()))]),
+            ..Mapping::default()
+        };
         Some(Unit { mapping, document: None, apis: IndexMap::from_iter([(name, api)]), workflows: Vec::new() })
     }
 
     /// A mapping with the documents of its sources. Also returns their locations.
     async fn mapping(&mut self, input: &Input) -> Option<(Unit, Vec<String>)> {
         self.files.push(input.document.location.clone());
-        let (mapping, report) = crate::mapping::read(&input.document);
+        let (mapping, report) = crate::mapping::read_with(&input.document, Some(&crate::content::jq::check_jq));
         self.report.merge(report);
         let mut mapping = mapping?;
+        let environment = Beside { environment: self.environment, location: Some(&input.document.location) };
         let mut apis = IndexMap::new();
         let mut specs = Vec::new();
         let mut workflows = Vec::new();
@@ -122,16 +146,18 @@ impl Loader<'_> {
             }
             let Some(spec) = &source.spec else { continue };
             let pointer = format!("/sources/{}/spec", crate::document::pointer::escape(name));
-            let location = match spec.resolve_public(self.environment) {
+            let location = match spec.resolve_public(&environment) {
                 Ok(text) => relative_to(&input.document.location, &text),
                 Err(error) => {
-                    self.report.push(Diagnostic::error("unresolved-value", error.to_string()).at(input.document.place(&pointer)));
+                    self.report.push(
+                        Diagnostic::error("unresolved-value", error.to_string()).at(input.document.place(&pointer)),
+                    );
                     continue;
                 }
             };
             let mut overlays = Vec::new();
             for (index, overlay) in source.overlays.iter().enumerate() {
-                if let Ok(text) = overlay.resolve_public(self.environment) {
+                if let Ok(text) = overlay.resolve_public(&environment) {
                     let place = format!("/sources/{}/overlays/{index}", crate::document::pointer::escape(name));
                     overlays.push((relative_to(&input.document.location, &text), place));
                 }
@@ -175,15 +201,30 @@ impl Loader<'_> {
         source
     }
 
-    async fn api(&mut self, location: &str, overlays: &[(String, String)], source: &Source, named_at: Option<(&Document, &str)>) -> Option<Arc<Api>> {
+    async fn api(
+        &mut self,
+        location: &str,
+        overlays: &[(String, String)],
+        source: &Source,
+        named_at: Option<(&Document, &str)>,
+    ) -> Option<Arc<Api>> {
         let options = LoadOptions { allow_refs: source.allow_refs.clone(), ..LoadOptions::default() };
-        let (set, report) = load::load_set(location, &options).await;
+        // A file that was read to find out what it is need not be read again.
+        let known = self.inputs.list.iter().find(|input| input.document.location == location);
+        let (set, freshness, report) = match known.filter(|_| !crate::document::location::is_url(location)) {
+            Some(input) => load::load_set_of(input.document.clone(), &options).await,
+            None => load::load_set_tracked(location, &options).await,
+        };
+        self.freshness.extend(freshness);
         self.files.push(location.to_string());
         let unreadable = set.is_none();
         self.report.merge(report);
         let Some(mut set) = set else {
             if let Some((document, pointer)) = named_at.filter(|_| unreadable) {
-                self.report.push(Diagnostic::error("unreadable-spec", "the source's document can't be read; see the problem above").at(document.place(pointer)));
+                self.report.push(
+                    Diagnostic::error("unreadable-spec", "the source's document can't be read; see the problem above")
+                        .at(document.place(pointer)),
+                );
             }
             return None;
         };
@@ -191,7 +232,13 @@ impl Loader<'_> {
         for (overlay, pointer) in overlays {
             set = self.overlaid(set, overlay, named_at.map(|(document, _)| (document, pointer.as_str()))).await;
         }
-        let (api, report) = openapi::read(&set, &openapi::ReadOptions::default());
+        let (api, mut report) = openapi::read(&set, &openapi::ReadOptions::default());
+        if api.as_ref().is_some_and(|api| !api.operations.is_empty()) {
+            // A bad node costs what stands on it; the rest is served.
+            for problem in &mut report.diagnostics {
+                problem.severity = problem.severity.min(Severity::Warning);
+            }
+        }
         self.report.merge(report);
         api.map(Arc::new)
     }
@@ -200,9 +247,16 @@ impl Loader<'_> {
         self.files.push(overlay.to_string());
         let (document, report) = load::load_document(overlay, &LoadOptions::default()).await;
         self.report.merge(report);
-        let Some((document, root)) = document.map(|loaded| loaded.document).zip(set.root().cloned()) else {
+        let document = document.map(|loaded| {
+            self.freshness.push(loaded.freshness);
+            loaded.document
+        });
+        let Some((document, root)) = document.zip(set.root().cloned()) else {
             if let Some((mapping, pointer)) = named_at {
-                self.report.push(Diagnostic::error("unreadable-overlay", "the overlay can't be read; see the problem above").at(mapping.place(pointer)));
+                self.report.push(
+                    Diagnostic::error("unreadable-overlay", "the overlay can't be read; see the problem above")
+                        .at(mapping.place(pointer)),
+                );
             }
             return set;
         };
@@ -236,7 +290,8 @@ fn relative_to(base: &str, named: &str) -> String {
 pub(crate) fn source_name(location: &str) -> String {
     let file = location.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = file.split('.').next().unwrap_or_default();
-    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    let name: String =
+        stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
     let generic = matches!(name.trim_matches('_'), "" | "openapi" | "swagger" | "api" | "index");
     let folder = location.rsplit(['/', '\\']).nth(1).map(|folder| {
         folder.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect::<String>().to_ascii_lowercase()
@@ -276,7 +331,8 @@ pub fn service(catalog: Catalog, settings: &Settings) -> Result<Service, Vec<Str
 
 /// Headers of the caller that some source or tool asks for.
 pub fn captured_headers(catalog: &Catalog) -> Vec<String> {
-    let mut names: Vec<String> = catalog.sources.iter().flat_map(|source| source.forward_headers.iter().cloned()).collect();
+    let mut names: Vec<String> =
+        catalog.sources.iter().flat_map(|source| source.forward_headers.iter().cloned()).collect();
     for source in &catalog.sources {
         names.extend(source.credentials.values().filter_map(|credential| match &credential.value {
             Some(CredentialValue::Forward(header)) => Some(header.clone()),

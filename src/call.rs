@@ -73,6 +73,9 @@ impl Refusal {
 /// the confirmation among MCP input requests.
 pub const CONFIRM: &str = "confirm";
 
+/// The argument with which a paginated tool goes on where an earlier answer ended.
+pub const CONTINUE: &str = "continue_from";
+
 /// Reads, heals and checks the arguments of a call.
 ///
 /// `arguments` is the caller's JSON text: an object; absent and `null` mean `{}`, and an object inside a

@@ -41,6 +41,9 @@ pub struct Catalog {
     pub own: Vec<Arc<Tool>>,
     /// Tools that steps, resources and search may call, but that are not listed.
     pub hidden: IndexMap<String, Arc<Tool>>,
+    /// Names of hidden tools that nobody may call by name: operations that are not exposed, but that a step, a
+    /// resource or a poll needs.
+    pub internal: Vec<String>,
     /// Tools on one page of `tools/list`; `None` = all.
     pub page_size: Option<usize>,
     /// `ttlMs` of the lists.
@@ -168,6 +171,23 @@ pub struct Tool {
     pub cache: Option<CacheHint>,
 }
 
+impl Tool {
+    /// True if this is the tool of that name, or its operation has that `operationId` or is that `METHOD /path`.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.operation.as_ref().is_some_and(|operation| operation.is_called(name))
+    }
+}
+
+impl OperationRef {
+    /// True if this operation has that `operationId` or is that `METHOD /path`.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.operation_id.as_deref() == Some(name)
+            || name
+                .split_once(' ')
+                .is_some_and(|(method, path)| self.method.eq_ignore_ascii_case(method) && self.path == path.trim())
+    }
+}
+
 /// A tool's operation.
 #[derive(Debug, Clone)]
 pub struct OperationRef {
@@ -275,6 +295,10 @@ pub struct RequestAction {
     pub stream: Option<StreamRules>,
     /// True if a connection failure or 503 may be retried (RFC 9110 §9.2.2).
     pub idempotent: bool,
+    /// Arguments that stay here: `extra`, `confirm`, `continue_from`. Never part of [`From::Rest`].
+    pub own: Vec<String>,
+    /// Names that the templates of a hand-written body know besides the arguments: those that were renamed or fixed.
+    pub aliases: Vec<(String, From)>,
 }
 
 /// One argument (or fixed value) and its exact spot in the request.

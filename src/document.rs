@@ -11,6 +11,7 @@ mod lenient;
 pub mod location;
 pub mod parse;
 pub mod pointer;
+mod problems;
 pub mod reference;
 pub mod set;
 mod yaml;

@@ -34,30 +34,30 @@
 //! 10. The same predicate decides what `tools/list` shows and what `tools/call` allows.
 
 // ---- core: pure and synchronous ----
-pub mod access;
-pub mod arazzo;
-pub mod call;
-pub mod catalog;
-pub mod content;
 pub mod diagnostic;
+pub mod secret;
 pub mod document;
-pub mod mapping;
+pub mod schema;
+pub mod template;
 pub mod openapi;
+pub mod arazzo;
+pub mod mapping;
+pub mod catalog;
+pub mod call;
 pub mod request;
 pub mod response;
-pub mod schema;
-pub mod secret;
-pub mod template;
+pub mod content;
+pub mod access;
 // ---- shell: files, sockets, clocks ----
-pub mod app;
-pub mod audit;
-pub mod cli;
 pub mod config;
 pub mod load;
-pub mod mock;
-pub mod protocol;
-pub mod reload;
-pub mod service;
 pub mod telemetry;
-pub mod transport;
+pub mod audit;
 pub mod upstream;
+pub mod service;
+pub mod protocol;
+pub mod transport;
+pub mod reload;
+pub mod mock;
+pub mod app;
+pub mod cli;

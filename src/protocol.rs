@@ -21,7 +21,6 @@ mod queue;
 mod subscribe;
 mod text;
 mod version;
-mod wire;
 
 pub(crate) use error::{INVALID_REQUEST, RpcError, TOO_MANY_REQUESTS};
 pub use events::Level;
@@ -32,7 +31,9 @@ pub(crate) use subscribe::{EVERYTHING, for_legacy};
 pub use version::Version;
 
 use crate::access::Caller;
-use crate::catalog::Catalog;
+use crate::audit::{Event, Who};
+use crate::catalog::{Catalog, Tool};
+use crate::content::wire::WireOptions;
 use crate::service::{Handler, Visible};
 use arc_swap::ArcSwap;
 use convert::View;
@@ -46,7 +47,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use version::Structured;
-use wire::WireOptions;
+
+/// Reloads during one request after which it gives up.
+const MOST_RELOADS: usize = 8;
 
 /// How the server presents itself and what it allows, whatever the transport.
 #[derive(Debug, Clone)]
@@ -124,6 +127,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) headers: Option<&'a http::HeaderMap>,
     /// True on stdio.
     pub(crate) local: bool,
+    /// `stdio`, `http`, `sse` or `websocket`.
+    pub(crate) transport: &'static str,
 }
 
 /// A response.
@@ -227,6 +232,19 @@ impl Server {
         fresh
     }
 
+    /// A catalog together with what the caller may see of this very catalog: a reload in between
+    /// would make indices of one point into the other.
+    fn view_for(&self, caller: &Caller) -> Result<(Arc<View>, Visible), RpcError> {
+        for _ in 0..MOST_RELOADS {
+            let view = self.view();
+            let visible = self.handler.visible(caller);
+            if matches!(visible, Visible::All) || Arc::ptr_eq(&view.catalog, &self.handler.catalog()) {
+                return Ok((view, visible));
+            }
+        }
+        Err(RpcError::new(error::INTERNAL_ERROR, "The catalog is being reloaded"))
+    }
+
     /// `Implementation` as the revision knows it.
     fn info(&self, version: Version) -> Value {
         let (settings, knows) = (&self.settings, version.knows());
@@ -304,13 +322,54 @@ impl Server {
         }
     }
 
-    fn may_see(&self, tool: &str, caller: &Caller) -> bool {
-        match self.handler.visible(caller) {
-            Visible::All => true,
-            Visible::Only { tools, .. } => {
-                self.handler.catalog().tools.get_index_of(tool).is_some_and(|index| tools.binary_search(&index).is_ok())
-            }
+    /// Asks what a remote policy must be asked before [`Handler::visible`] can answer.
+    pub(crate) async fn look(&self, scope: &Scope<'_>) {
+        if let Some(look) = self.handler.look(&scope.caller) {
+            look.await;
         }
+    }
+
+    /// Writes down what was answered without the service.
+    fn record(&self, scope: &Scope<'_>, meta: Option<&jsonrpc::Meta<'_>>, event: Event<'_>) {
+        let Some(audit) = self.handler.audit() else { return };
+        let trace = calls::trace(scope, meta);
+        let parent = trace.as_ref().and_then(|trace| trace.traceparent.as_deref());
+        let who = Who {
+            caller: Some(&scope.caller),
+            request_id: &self.next_request_id(),
+            trace_id: parent.and_then(|parent| parent.split('-').nth(1)),
+            transport: scope.transport,
+        };
+        audit.record(who, event);
+    }
+
+    /// Writes down that a client began.
+    fn record_start(
+        &self,
+        scope: &Scope<'_>,
+        meta: Option<&jsonrpc::Meta<'_>>,
+        method: &'static str,
+        client: Option<&RawValue>,
+        version: Version,
+    ) {
+        if self.handler.audit().is_none() {
+            return;
+        }
+        let client: Value = client.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+        let member = |name: &str| client.get(name).and_then(Value::as_str);
+        let client = member("name").map(|name| (name, member("version").unwrap_or_default()));
+        self.record(scope, meta, Event::Start { method, client, protocol_version: version.as_str() });
+    }
+
+    /// The tool, if the caller may see it.
+    fn seen_tool(&self, name: &str, caller: &Caller) -> Option<Arc<Tool>> {
+        let (view, visible) = self.view_for(caller).ok()?;
+        let (index, _, tool) = view.catalog.tools.get_full(name)?;
+        let seen = match &visible {
+            Visible::All => true,
+            Visible::Only { tools, .. } => tools.binary_search(&index).is_ok(),
+        };
+        seen.then(|| Arc::clone(tool))
     }
 
     /// One page of a list.
@@ -319,11 +378,11 @@ impl Server {
         kind: Kind,
         version: Version,
         id: &Id<'_>,
-        cursor: Option<&RawValue>,
-        caller: &Caller,
+        params: &jsonrpc::Params<'_>,
+        scope: &Scope<'_>,
     ) -> Result<Reply, RpcError> {
-        let view = self.view();
-        let visible = self.handler.visible(caller);
+        let cursor = params.cursor;
+        let (view, visible) = self.view_for(&scope.caller)?;
         let place = |start| view.cursor(kind, version, &visible, start);
         let invalid = || RpcError::new(INVALID_PARAMS, "Invalid cursor");
         let start = match cursor.filter(|raw| raw.get() != "null") {
@@ -334,6 +393,9 @@ impl Server {
         };
         let part = view.page(kind, version, &visible, start, self.settings.page_size).ok_or_else(invalid)?;
         let next = part.next.and_then(|next| place(next).seal(&self.state_key));
+        if kind == Kind::Tools {
+            self.record(scope, params.meta.as_ref(), Event::List { count: part.count });
+        }
         Ok(Reply::result(id.as_json(), |out| {
             out.reserve(part.items.len() + 256);
             out.extend_from_slice(if version.is_modern() { b"{\"resultType\":\"complete\",\"" } else { b"{\"" });

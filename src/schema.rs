@@ -8,10 +8,10 @@
 pub mod bundle;
 pub mod check;
 pub mod keyword;
-pub mod view;
 pub mod kinds;
 pub mod output;
 pub mod profile;
+pub mod view;
 pub mod walk;
 
 use serde_json::Value;

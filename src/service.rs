@@ -6,6 +6,7 @@
 pub mod ask;
 mod cache;
 mod links;
+mod observe;
 mod pages;
 mod poll;
 mod read;
@@ -17,11 +18,13 @@ mod steps;
 mod stream;
 mod workflow;
 
+pub use crate::access::Visible;
+pub use observe::{Observer, Record};
 pub use request::wanted_headers;
 pub use run::{Service, State};
-pub use crate::access::Visible;
 
 use crate::access::Caller;
+use crate::audit::Audit;
 use crate::catalog::Catalog;
 use crate::content::{Content, ResourceContents};
 use serde_json::value::RawValue;
@@ -47,6 +50,10 @@ pub struct Context {
     pub trace: Option<Arc<TraceContext>>,
     /// True on stdio: local files may be named where allowed.
     pub local: bool,
+    /// `stdio`, `http`, `sse` or `websocket`; for the audit trail.
+    pub transport: &'static str,
+    /// What is learnt of the call while it runs; `None` = nobody wants to know.
+    pub record: Option<Arc<Record>>,
 }
 
 impl Context {
@@ -60,6 +67,8 @@ impl Context {
             client: ClientFeatures::default(),
             trace: None,
             local: true,
+            transport: "stdio",
+            record: None,
         }
     }
 }
@@ -196,6 +205,10 @@ pub trait Handler: Send + Sync {
     /// `None` where nothing must be.
     fn look<'a>(&'a self, caller: &'a Caller) -> Option<BoxFuture<'a, ()>> {
         let _ = caller;
+        None
+    }
+    /// The audit trail, for what is answered without the service; `None` = off.
+    fn audit(&self) -> Option<&Audit> {
         None
     }
     /// `tools/call`. `arguments` is the caller's JSON text (an object) or absent.

@@ -6,5 +6,5 @@ mod meters;
 mod propagation;
 pub mod trace;
 
-pub use meters::{Meters, Prometheus, SourceMeters};
+pub use meters::{InFlight, Meters, Prometheus, SourceMeters};
 pub use propagation::Propagation;

@@ -129,16 +129,27 @@ impl Template {
 
     /// [`Template::render`] with values that several templates share.
     pub fn render_in(&self, scope: &Scope<'_>) -> Result<String, String> {
+        self.fill(scope, true)
+    }
+
+    /// [`Template::render`] over an API's answer, where a member may be missing: it is empty text. Failing would turn a call
+    /// that was carried out into an error.
+    pub fn render_lenient(&self, value: &Value) -> Result<String, String> {
+        self.fill(&Scope::new(value), false)
+    }
+
+    fn fill(&self, scope: &Scope<'_>, strict: bool) -> Result<String, String> {
         match &self.form {
             Form::Plain(pieces) => {
                 let mut out = String::with_capacity(self.source.len());
                 for piece in pieces.iter() {
                     match piece {
                         Piece::Text(text) => out.push_str(text),
-                        Piece::Path(path) => {
-                            let value = lookup(scope.value, path).ok_or_else(|| missing(path))?;
-                            write_value(&mut out, value);
-                        }
+                        Piece::Path(path) => match lookup(scope.value, path) {
+                            Some(value) => write_value(&mut out, value),
+                            None if strict => return Err(missing(path)),
+                            None => {}
+                        },
                     }
                     if out.len() > MAX_OUTPUT {
                         return Err(too_long());
@@ -146,7 +157,7 @@ impl Template {
                 }
                 Ok(out)
             }
-            Form::Engine(engine) => engine.render(scope.context(), self.source.len()),
+            Form::Engine(engine) => engine.render(scope.context(), self.source.len(), strict),
         }
     }
 

@@ -84,10 +84,13 @@ impl Authenticator for Open {
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
+/// A TLS stream and the client's certificate, if it showed one.
+pub type Secured = (Box<dyn Duplex>, Option<Certificate>);
+
 /// Turns an accepted socket into a TLS stream.
 pub trait Handshake: Send + Sync {
-    /// The stream and the client's certificate, if it showed one.
-    fn accept(&self, socket: TcpStream) -> Boxed<'static, io::Result<(Box<dyn Duplex>, Option<Certificate>)>>;
+    /// Shakes hands; an error closes the connection.
+    fn accept(&self, socket: TcpStream) -> Boxed<'static, io::Result<Secured>>;
 }
 
 /// Sessions of revisions before 2026-07-28 over Streamable HTTP.
@@ -138,6 +141,8 @@ pub struct Settings {
     pub grace: Duration,
     /// Most connections at once.
     pub max_connections: usize,
+    /// Most POSTs of Streamable HTTP at once; more are answered with 503.
+    pub max_requests: usize,
     /// Most messages kept on one stream for clients that come back.
     pub replay_messages: usize,
     /// Most bytes kept on all streams for clients that come back.
@@ -172,6 +177,7 @@ impl Default for Settings {
             stall_timeout: Duration::from_secs(60),
             grace: Duration::from_secs(10),
             max_connections: 10_000,
+            max_requests: 10_000,
             replay_messages: 256,
             replay_bytes: 64 * 1024 * 1024,
             authenticator: Arc::new(Open),

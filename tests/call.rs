@@ -72,6 +72,8 @@ pub fn request(bindings: Vec<Binding>) -> RequestAction {
         poll: None,
         stream: None,
         idempotent: false,
+        own: Vec::new(),
+        aliases: Vec::new(),
     }
 }
 

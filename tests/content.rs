@@ -81,8 +81,12 @@ impl Make {
     }
     pub fn parameter(mut self, argument: &str, location: ParameterIn, name: &str) -> Self {
         let spot = Spot::Parameter(self.parameters.len());
-        let encoding =
-            ParameterEncoding::Style { style: Style::Form, explode: true, allow_reserved: false, allow_empty_value: false };
+        let encoding = ParameterEncoding::Style {
+            style: Style::Form,
+            explode: true,
+            allow_reserved: false,
+            allow_empty_value: false,
+        };
         self.parameters.push(ParameterPlan { name: name.to_owned(), location, encoding, required: false });
         self.bind(argument, spot)
     }
@@ -91,7 +95,14 @@ impl Make {
     }
     pub fn bind(mut self, argument: &str, spot: Spot) -> Self {
         let from = From::Argument(argument.to_owned());
-        self.bindings.push(Binding { from, spot, required: false, default: None, keep_null: false, schema: Arc::new(json!({})) });
+        self.bindings.push(Binding {
+            from,
+            spot,
+            required: false,
+            default: None,
+            keep_null: false,
+            schema: Arc::new(json!({})),
+        });
         self
     }
     pub fn tool(self) -> Tool {
@@ -134,6 +145,8 @@ impl Make {
                 poll: None,
                 stream: None,
                 idempotent: true,
+                own: Vec::new(),
+                aliases: Vec::new(),
             })),
             ask: Vec::new(),
             confirm: None,

@@ -49,6 +49,8 @@ fn operation(method: &str, path: &str) -> Operation {
             poll: None,
             stream: None,
             idempotent: true,
+            own: Vec::new(),
+            aliases: Vec::new(),
         },
         template: path.to_owned(),
         source: SourcePlan {

@@ -2,6 +2,7 @@
 
 mod check;
 mod conform;
+mod corpus;
 mod names;
 mod output;
 mod profile;

@@ -32,16 +32,8 @@ fn order() -> HashMap<String, usize> {
 
 /// A type of an earlier stage may name a part of a later one where the later one is compiled at load:
 /// the catalog holds compiled request, content and template parts.
-const COMPILED_PARTS: &[(&str, &str)] = &[
-    ("catalog", "request"),
-    ("catalog", "content"),
-    ("content", "call"),
-    ("schema", "call"),
-    ("schema", "mapping"),
-    ("schema", "openapi"),
-    ("schema", "diagnostic"),
-    ("mapping", "content"),
-];
+const COMPILED_PARTS: &[(&str, &str)] =
+    &[("catalog", "request"), ("catalog", "content"), ("catalog", "call"), ("schema", "mapping")];
 
 #[test]
 fn imports_only_go_up_the_module_list() {

@@ -22,6 +22,7 @@ mod refusals;
 mod scenarios;
 mod schema;
 mod shipped;
+mod sidecar;
 mod structure;
 mod transport;
 mod upstream;

@@ -61,7 +61,11 @@ fn value(binding: &Binding, arguments: &Arguments, fixed: &impl Fn(&From) -> Opt
 /// Every argument that no other binding takes.
 fn rest(action: &RequestAction, arguments: &Arguments) -> Map<String, Value> {
     let taken = |name: &str| action.bindings.iter().any(|b| matches!(&b.from, From::Argument(other) if other == name));
-    arguments.iter().filter(|(name, _)| !taken(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+    arguments
+        .iter()
+        .filter(|(name, _)| !taken(name) && !action.own.contains(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 fn merge(body: &mut Value, members: Map<String, Value>) {

@@ -14,6 +14,7 @@ mod output;
 mod person;
 mod source;
 mod steps;
+mod types;
 mod workflow;
 
 use super::{Catalog, SkippedOperation, Tool};
@@ -45,9 +46,21 @@ pub struct Options {
 }
 
 /// Compiles everything. Problems cost the tool they concern; the catalog holds the rest.
+///
+/// `${file:PATH}` is relative to the folder of the mapping that says it.
 pub fn compile(units: &[Unit], options: &Options, environment: &dyn Environment) -> (Catalog, Report) {
-    let mut compiler = Compiler { options, environment, catalog: Catalog::default(), report: Report::default(), hidden: IndexMap::new(), profile: profile(units) };
+    let mut compiler = Compiler {
+        options,
+        environment,
+        catalog: Catalog::default(),
+        report: Report::default(),
+        hidden: IndexMap::new(),
+        profile: profile(units),
+        used_rule_args: Default::default(),
+        folder: None,
+    };
     for unit in units {
+        compiler.folder = unit.document.as_ref().map(|document| document.location.clone());
         compiler.unit(unit);
     }
     compiler.finish(units)
@@ -81,6 +94,10 @@ struct Compiler<'a> {
     /// Tools that are callable by steps, resources and search, but not listed.
     hidden: IndexMap<String, Arc<Tool>>,
     profile: CatalogRules,
+    /// Keys of `args` in rules that some operation of the unit has.
+    used_rule_args: std::collections::HashSet<(usize, String)>,
+    /// Where the mapping in hand was read from; its files are relative to that.
+    folder: Option<String>,
 }
 
 /// Search mode's own tools.
@@ -95,7 +112,12 @@ fn search_tools(catalog: &Catalog) -> Vec<Arc<Tool>> {
             icons: Vec::new(),
             tags: Vec::new(),
             operation: None,
-            input: super::Input { published: schema.clone(), check: Checker::new(schema), body_check: None, mirrored: Vec::new() },
+            input: super::Input {
+                published: schema.clone(),
+                check: Checker::new(schema),
+                body_check: None,
+                mirrored: Vec::new(),
+            },
             output: super::Output::default(),
             action: match one.name {
                 super::search::SEARCH => super::Action::Search,
@@ -143,7 +165,40 @@ pub(crate) fn token(text: &str) -> String {
     text.replace('~', "~0").replace('/', "~1")
 }
 
+/// The environment as one mapping file sees it: `${file:PATH}` is relative to the file's folder.
+pub struct Beside<'a> {
+    /// Where everything else is looked up.
+    pub environment: &'a dyn Environment,
+    /// Path or URL of the mapping.
+    pub location: Option<&'a str>,
+}
+
+impl Environment for Beside<'_> {
+    fn env(&self, name: &str) -> Option<crate::secret::Secret> {
+        self.environment.env(name)
+    }
+
+    fn file(&self, path: &str) -> Result<crate::secret::Secret, String> {
+        match self.location {
+            // A mapping from the network must not read this machine's files by a relative name.
+            Some(location) if location.contains("://") && !path.starts_with('/') => {
+                Err("a mapping from a URL has no folder".to_string())
+            }
+            Some(location) => match crate::document::location::resolve(location, path) {
+                Some(resolved) => self.environment.file(&resolved),
+                None => self.environment.file(path),
+            },
+            None => self.environment.file(path),
+        }
+    }
+}
+
 impl Compiler<'_> {
+    /// The environment of the mapping in hand.
+    fn here(&self) -> Beside<'_> {
+        Beside { environment: self.environment, location: self.folder.as_deref() }
+    }
+
     fn unit(&mut self, unit: &Unit) {
         let at = At { document: unit.document.as_deref() };
         let first = self.catalog.sources.len();
@@ -158,6 +213,7 @@ impl Compiler<'_> {
         self.operations(unit, &sources, at);
         self.hand_written(unit, &sources, at);
         self.composites(unit, at);
+        self.polled(unit, at);
         self.workflows(unit, &sources, at);
         self.resources(unit, at);
         self.prompts(unit, at);
@@ -185,17 +241,19 @@ impl Compiler<'_> {
         self.catalog.tools.get(name).or_else(|| self.hidden.get(name))
     }
 
-    /// A tool by its name, or by the operation behind it (`operationId` or `GET /path`).
-    fn tool_for(&self, name: &str) -> Option<Arc<Tool>> {
-        if let Some(tool) = self.tool(name) {
+    /// A tool by its name, or by the operation behind it (`operationId` or `GET /path`), of one source where that is
+    /// said.
+    fn tool_for(&self, name: &str, source: Option<&str>) -> Option<Arc<Tool>> {
+        let of_source = |tool: &Arc<Tool>| match (source, &tool.operation) {
+            (Some(source), Some(operation)) => operation.source == source,
+            _ => true,
+        };
+        if let Some(tool) = self.tool(name).filter(|tool| of_source(tool)) {
             return Some(tool.clone());
         }
         let of_operation = |tool: &&Arc<Tool>| {
             tool.operation.as_ref().is_some_and(|operation| {
-                operation.operation_id.as_deref() == Some(name)
-                    || name.split_once(' ').is_some_and(|(method, path)| {
-                        operation.method.eq_ignore_ascii_case(method) && operation.path == path.trim()
-                    })
+                operation.is_called(name) && source.is_none_or(|source| source == operation.source)
             })
         };
         self.catalog.tools.values().chain(self.hidden.values()).find(of_operation).cloned()
@@ -222,11 +280,14 @@ impl Compiler<'_> {
                     let index = unit.mapping.catalog.pinned.iter().position(|pinned| pinned == name)?;
                     unit.document.as_ref().map(|document| document.place(&format!("/catalog/pinned/{index}")))
                 });
-                let mut diagnostic = Diagnostic::warning("stale-edit", format!("`pinned` names `{name}`, which is no tool"));
+                let mut diagnostic =
+                    Diagnostic::warning("stale-edit", format!("`pinned` names `{name}`, which is no tool"));
                 if let Some(place) = place {
                     diagnostic = diagnostic.at(place);
                 }
-                if let Some(near) = crate::diagnostic::hint::nearest(name, self.catalog.tools.keys().map(String::as_str)) {
+                if let Some(near) =
+                    crate::diagnostic::hint::nearest(name, self.catalog.tools.keys().map(String::as_str))
+                {
                     diagnostic = diagnostic.fix(format!("did you mean `{near}`?"));
                 }
                 self.report.push(diagnostic);

@@ -93,7 +93,8 @@ pub fn shorter(candidate: &NameCandidate, name: &str) -> Option<String> {
         Some(own) => own.to_string(),
         None if name.len() <= LONG && id.len() <= LONGEST => return None,
         None => {
-            let words: Vec<&str> = candidate.path.split('/').filter(|word| !word.is_empty() && !word.starts_with('{')).collect();
+            let words: Vec<&str> =
+                candidate.path.split('/').filter(|word| !word.is_empty() && !word.starts_with('{')).collect();
             let last = words.get(words.len().saturating_sub(2)..).unwrap_or_default();
             snake(&legal(&format!("{}_{}", candidate.method.to_ascii_lowercase(), last.join("_"))))
         }

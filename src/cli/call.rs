@@ -2,7 +2,6 @@
 
 use super::{Files, load, print, show};
 use crate::app;
-use crate::config::ProcessEnvironment;
 use crate::content::{Content, wire};
 use crate::service::{Context, Failure, Handler, Outcome, Round};
 use clap::Args;
@@ -25,7 +24,7 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) async fn run(self) -> u8 {
-        let (_, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
+        let (_, _, loaded) = load(&self.files).await;
         show(&loaded.report, false);
         let Ok(arguments) = RawValue::from_string(self.args.clone()) else {
             eprintln!("error: `--args` is no JSON: {}", self.args);
@@ -42,7 +41,11 @@ impl Call {
         if self.dry_run {
             return match service.dry_run(&context, &self.tool, Some(&arguments)).await {
                 Ok(Ok(request)) => {
-                    print(&format!("{}\n\n{}\n", crate::request::show::to_http(&request), crate::request::show::to_curl(&request)));
+                    print(&format!(
+                        "{}\n\n{}\n",
+                        crate::request::show::to_http(&request),
+                        crate::request::show::to_curl(&request)
+                    ));
                     0
                 }
                 Ok(Err(content)) => self.answer(&content),
@@ -71,7 +74,10 @@ impl Call {
             Failure::UnknownTool(name) => {
                 let catalog = service.catalog();
                 let near = crate::diagnostic::hint::did_you_mean(name, catalog.tools.keys().map(String::as_str));
-                eprintln!("error: there is no tool `{name}`{}", near.map(|near| format!("; {near}")).unwrap_or_default());
+                eprintln!(
+                    "error: there is no tool `{name}`{}",
+                    near.map(|near| format!("; {near}")).unwrap_or_default()
+                );
             }
             other => eprintln!("error: {other:?}"),
         }

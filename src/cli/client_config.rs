@@ -3,7 +3,6 @@
 use super::{Files, load, print};
 use crate::app;
 use crate::catalog::{Action, Catalog};
-use crate::config::ProcessEnvironment;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -39,14 +38,16 @@ enum Client {
 
 impl ClientConfig {
     pub(super) async fn run(self) -> u8 {
-        let (_, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
+        let (_, _, loaded) = load(&self.files).await;
         if self.http.is_none() && loaded.catalog.tools.is_empty() {
             super::show(&loaded.report, false);
             eprintln!("error: these files make no tools");
             return 2;
         }
         let name = self.name.clone().or_else(|| loaded.catalog.sources.first().map(|source| source.name.clone()));
-        let name = name.unwrap_or_else(|| self.files.files.first().map_or_else(|| "rest".to_string(), |file| app::source_name(file)));
+        let name = name.unwrap_or_else(|| {
+            self.files.files.first().map_or_else(|| "rest".to_string(), |file| app::source_name(file))
+        });
         let (text, place) = match &self.http {
             Some(url) => self.remote(&name, url),
             None => self.local(&name, &variables(&loaded.catalog)),
@@ -61,27 +62,32 @@ impl ClientConfig {
         match self.client {
             Client::Claude => (
                 entry(json!({ "type": "http", "url": url })),
-                format!("put it into .mcp.json (Claude Code; or `claude mcp add --transport http {name} {url}`); Claude Desktop takes the URL under Settings, Connectors"),
+                format!(
+                    "put it into .mcp.json (Claude Code; or `claude mcp add --transport http {name} {url}`); Claude Desktop takes the URL under Settings, Connectors"
+                ),
             ),
             Client::Vscode => (
                 pretty(&json!({ "servers": { name: { "type": "http", "url": url } } })),
                 "put it into .vscode/mcp.json".to_string(),
             ),
-            Client::Cursor => (entry(json!({ "url": url })), "put it into .cursor/mcp.json or ~/.cursor/mcp.json".to_string()),
+            Client::Cursor => {
+                (entry(json!({ "url": url })), "put it into .cursor/mcp.json or ~/.cursor/mcp.json".to_string())
+            }
             Client::Codex => (
                 format!("[mcp_servers.{}]\nurl = {}\n", toml_key(name), toml(url)),
                 "put it into ~/.codex/config.toml".to_string(),
             ),
-            Client::Inspector => (
-                entry(json!({ "type": "streamable-http", "url": url })),
-                inspector(name),
-            ),
+            Client::Inspector => (entry(json!({ "type": "streamable-http", "url": url })), inspector(name)),
         }
     }
 
     fn local(&self, name: &str, variables: &[String]) -> (String, String) {
-        let command = std::env::current_exe().map_or_else(|_| "rest-mcp".to_string(), |path| path.to_string_lossy().into_owned());
+        let command =
+            std::env::current_exe().map_or_else(|_| "rest-mcp".to_string(), |path| path.to_string_lossy().into_owned());
         let mut args = vec!["serve".to_string()];
+        if let Some(config) = &self.files.config {
+            args.extend(["--config".to_string(), absolute(config.clone())]);
+        }
         args.extend(self.inputs());
         if let Some(base_url) = &self.files.base_url {
             args.extend(["--base-url".to_string(), base_url.clone()]);
@@ -113,11 +119,19 @@ impl ClientConfig {
             }
             Client::Cursor => {
                 with_env(&mut entry, env(&|name| format!("${{env:{name}}}")));
-                (pretty(&json!({ "mcpServers": { name: entry } })), "put it into .cursor/mcp.json or ~/.cursor/mcp.json".to_string())
+                (
+                    pretty(&json!({ "mcpServers": { name: entry } })),
+                    "put it into .cursor/mcp.json or ~/.cursor/mcp.json".to_string(),
+                )
             }
             Client::Codex => {
                 let list: Vec<String> = args.iter().map(|arg| toml(arg)).collect();
-                let mut text = format!("[mcp_servers.{}]\ncommand = {}\nargs = [{}]\n", toml_key(name), toml(&command), list.join(", "));
+                let mut text = format!(
+                    "[mcp_servers.{}]\ncommand = {}\nargs = [{}]\n",
+                    toml_key(name),
+                    toml(&command),
+                    list.join(", ")
+                );
                 if !variables.is_empty() {
                     let names: Vec<String> = variables.iter().map(|name| toml(name)).collect();
                     text.push_str(&format!("env_vars = [{}]\n", names.join(", ")));
@@ -136,14 +150,18 @@ impl ClientConfig {
     fn inputs(&self) -> Vec<String> {
         let defaults = ["mappings".to_string(), "specs".to_string()];
         let named = match self.files.files.is_empty() {
+            true if self.files.config.is_some() => Vec::new(),
             true => defaults.iter().filter(|folder| Path::new(folder).is_dir()).cloned().collect(),
             false => self.files.files.clone(),
         };
-        let absolute = |file: String| match crate::document::location::is_url(&file) {
-            true => file,
-            false => std::path::absolute(&file).map_or(file, |path| path.to_string_lossy().into_owned()),
-        };
         named.into_iter().map(absolute).collect()
+    }
+}
+
+fn absolute(file: String) -> String {
+    match crate::document::location::is_url(&file) {
+        true => file,
+        false => std::path::absolute(&file).map_or(file, |path| path.to_string_lossy().into_owned()),
     }
 }
 
@@ -170,7 +188,12 @@ fn variables(catalog: &Catalog) -> Vec<String> {
     for tool in catalog.tools.values().chain(catalog.hidden.values()) {
         let Action::Request(action) = &tool.action else { continue };
         let Some(source) = catalog.sources.get(action.source) else { continue };
-        let wanted = action.security.iter().flatten().filter_map(|name| source.credentials.get(name)).flat_map(|plan| &plan.wanted);
+        let wanted = action
+            .security
+            .iter()
+            .flatten()
+            .filter_map(|name| source.credentials.get(name))
+            .flat_map(|plan| &plan.wanted);
         for name in wanted {
             let variable = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             if variable && !names.contains(name) {

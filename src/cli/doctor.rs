@@ -1,18 +1,14 @@
 //! `doctor`: probes every API as a call would use it, and says what is wrong. No secret is printed.
 
-use super::{Files, print, show};
-use crate::app::{self, Inputs, Settings, load_all};
+use super::{Files, load, print, show};
+use crate::app::{self, Settings};
 use crate::catalog::{Action, Catalog, RequestAction, SourcePlan, Tool};
-use crate::config::{self, ProcessEnvironment};
-use crate::document::location;
-use crate::load::{self, LoadOptions};
 use crate::request::Request;
 use crate::response::{NoAnswer, Response};
 use crate::service::{Context, Service};
 use crate::upstream::SendOptions;
 use clap::Args;
 use std::fmt::Write;
-use std::path::Path;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use url::Url;
@@ -24,9 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Doctor {
     #[command(flatten)]
     files: Files,
-    /// The server's settings; their `mappings` are probed where no file is named.
-    #[arg(long, value_name = "FILE")]
-    config: Option<String>,
 }
 
 /// What was found out, as lines.
@@ -54,21 +47,10 @@ impl Findings {
 
 impl Doctor {
     pub(super) async fn run(self) -> u8 {
-        let mut files = self.files.files.clone();
-        let mut folder = ".".to_string();
-        if let Some(config) = &self.config {
-            match named_by(config).await {
-                Ok(named) if files.is_empty() => files = named,
-                Ok(_) => {}
-                Err(code) => return code,
-            }
-            folder = Path::new(config).parent().map_or_else(|| ".".to_string(), |folder| folder.to_string_lossy().into_owned());
-        }
-        let environment = ProcessEnvironment::new(if folder.is_empty() { ".".to_string() } else { folder });
-        let (inputs, mut report) = Inputs::read(&files, self.files.base_url.clone()).await;
-        let mut loaded = load_all(&inputs, &environment).await;
-        report.merge(std::mem::take(&mut loaded.report));
-        show(&report, false);
+        let (_, _, loaded) = load(&self.files).await;
+        let report = &loaded.report;
+        show(report, false);
+        let wrong = report.has_errors();
         if loaded.catalog.sources.is_empty() {
             eprintln!("error: there is no API to probe");
             return 2;
@@ -89,49 +71,8 @@ impl Doctor {
             many => writeln!(findings.text, "{many} problems"),
         };
         print(&findings.text);
-        u8::from(findings.bad > 0 || report.has_errors())
+        u8::from(findings.bad > 0 || wrong)
     }
-}
-
-/// The files that the settings name, relative to their own folder.
-async fn named_by(file: &str) -> Result<Vec<String>, u8> {
-    let (document, mut report) = load::load_document(file, &LoadOptions::default()).await;
-    let config = document.and_then(|loaded| {
-        let (config, problems) = config::read(&loaded.document);
-        report.merge(problems);
-        config
-    });
-    show(&report, false);
-    let Some(config) = config else { return Err(2) };
-    let environment = ProcessEnvironment::new(Path::new(file).parent().unwrap_or(Path::new(".")));
-    let mut named = Vec::new();
-    for slot in &config.mappings {
-        match slot.resolve_public(&environment) {
-            Ok(text) => named.extend(matching(&location::resolve(file, &text).unwrap_or(text))),
-            Err(error) => {
-                eprintln!("error: `mappings`: {error}");
-                return Err(2);
-            }
-        }
-    }
-    Ok(named)
-}
-
-/// A path, or the files of a folder whose names match a pattern with `*`.
-fn matching(path: &str) -> Vec<String> {
-    let Some((folder, pattern)) = path.rsplit_once('/').filter(|(_, pattern)| pattern.contains('*')) else {
-        return vec![path.to_string()];
-    };
-    let mut found: Vec<String> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok)
-        .filter(|entry| crate::mapping::glob(pattern, &entry.file_name().to_string_lossy()))
-        .map(|entry| entry.path().to_string_lossy().into_owned())
-        .filter(|path| !path.ends_with(".schema.json"))
-        .collect();
-    found.sort();
-    found
 }
 
 fn requests(catalog: &Catalog, source: usize) -> impl Iterator<Item = (&Tool, &RequestAction)> {
@@ -153,7 +94,11 @@ async fn probe(findings: &mut Findings, service: &Service, index: usize, source:
         }
     }
     if origins.is_empty() {
-        findings.bad("address", "no tool of this source has a base URL", "set `base_url` under the source, or give `--base-url`");
+        findings.bad(
+            "address",
+            "no tool of this source has a base URL",
+            "set `base_url` under the source, or give `--base-url`",
+        );
         return;
     }
     let mut reachable = true;
@@ -173,11 +118,19 @@ async fn reach(findings: &mut Findings, url: &Url, source: &SourcePlan) -> bool 
     let addresses = match tokio::time::timeout(PATIENCE, tokio::net::lookup_host((bare, port))).await {
         Ok(Ok(found)) => found.collect::<Vec<_>>(),
         Ok(Err(error)) => {
-            findings.bad("name", &format!("`{bare}` can't be resolved: {error}"), "check `base_url` and the DNS of this machine");
+            findings.bad(
+                "name",
+                &format!("`{bare}` can't be resolved: {error}"),
+                "check `base_url` and the DNS of this machine",
+            );
             return false;
         }
         Err(_) => {
-            findings.bad("name", &format!("`{bare}` was not resolved within {} s", PATIENCE.as_secs()), "check the DNS of this machine");
+            findings.bad(
+                "name",
+                &format!("`{bare}` was not resolved within {} s", PATIENCE.as_secs()),
+                "check the DNS of this machine",
+            );
             return false;
         }
     };
@@ -198,7 +151,11 @@ async fn reach(findings: &mut Findings, url: &Url, source: &SourcePlan) -> bool 
             Err(_) => reason = format!("nothing within {limit:?}"),
         }
     }
-    findings.bad("connection", &format!("port {port}: {reason}"), "is the API running, and does a firewall let this machine through?");
+    findings.bad(
+        "connection",
+        &format!("port {port}: {reason}"),
+        "is the API running, and does a firewall let this machine through?",
+    );
     false
 }
 
@@ -224,14 +181,21 @@ fn credentials(findings: &mut Findings, catalog: &Catalog, index: usize, source:
         match source.credentials.get(name) {
             Some(plan) if plan.value.is_some() => findings.ok("credential", &format!("`{name}` is set")),
             Some(plan) if blocked == 0 => {
-                findings.note("credential", &format!("`{name}` is not set ({}); no tool depends on it alone", plan.wanted.join(", ")));
+                findings.note(
+                    "credential",
+                    &format!("`{name}` is not set ({}); no tool depends on it alone", plan.wanted.join(", ")),
+                );
             }
             Some(plan) => findings.bad(
                 "credential",
                 &format!("`{name}` is not set; {blocked} tools are refused until it is"),
                 &if plan.wanted.is_empty() { String::new() } else { format!("set {}", plan.wanted.join(" and ")) },
             ),
-            None => findings.bad("credential", &format!("`{name}` is no security scheme of the document"), "declare it, or add it under `credentials:`"),
+            None => findings.bad(
+                "credential",
+                &format!("`{name}` is no security scheme of the document"),
+                "declare it, or add it under `credentials:`",
+            ),
         }
     }
 }
@@ -242,7 +206,8 @@ async fn get(findings: &mut Findings, service: &Service, index: usize, origins: 
     let context = Context::local();
     let mut refused = None;
     for (tool, action) in requests(&state.catalog, index) {
-        if action.method != http::Method::GET || needs_arguments(tool) || tool.confirm.is_some() || !tool.ask.is_empty() {
+        if action.method != http::Method::GET || needs_arguments(tool) || tool.confirm.is_some() || !tool.ask.is_empty()
+        {
             continue;
         }
         match service.dry_run(&context, &tool.name, None).await {
@@ -270,14 +235,24 @@ async fn get(findings: &mut Findings, service: &Service, index: usize, origins: 
             secret_in_body: Vec::new(),
         };
         match sent(service, index, request).await {
-            Ok(response) => findings.ok("GET", &format!("the base URL answers with status {}; no operation is safe to try without arguments", response.status.as_u16())),
+            Ok(response) => findings.ok(
+                "GET",
+                &format!(
+                    "the base URL answers with status {}; no operation is safe to try without arguments",
+                    response.status.as_u16()
+                ),
+            ),
             Err(error) => said(findings, "GET of the base URL", Err(error), false),
         }
     }
 }
 
 fn needs_arguments(tool: &Tool) -> bool {
-    tool.input.published.get("required").and_then(serde_json::Value::as_array).is_some_and(|required| !required.is_empty())
+    tool.input
+        .published
+        .get("required")
+        .and_then(serde_json::Value::as_array)
+        .is_some_and(|required| !required.is_empty())
 }
 
 async fn sent(service: &Service, index: usize, request: Request) -> Result<Response, NoAnswer> {
@@ -292,17 +267,29 @@ fn said(findings: &mut Findings, what: &str, answer: Result<Response, NoAnswer>,
             let took = response.elapsed.as_millis();
             match status {
                 200..=399 => findings.ok(what, &format!("status {status} in {took} ms")),
-                401 | 403 if authorized => findings.bad(what, &format!("status {status}: the credential is not accepted"), "check its value and its rights"),
-                401 | 403 => findings.bad(what, &format!("status {status}: the API wants a credential that the document does not declare"), "add it under `credentials:` of the source, with `place:`"),
+                401 | 403 if authorized => findings.bad(
+                    what,
+                    &format!("status {status}: the credential is not accepted"),
+                    "check its value and its rights",
+                ),
+                401 | 403 => findings.bad(
+                    what,
+                    &format!("status {status}: the API wants a credential that the document does not declare"),
+                    "add it under `credentials:` of the source, with `place:`",
+                ),
                 404 => findings.bad(what, &format!("status {status}"), "does `base_url` have the right path?"),
                 _ => findings.bad(what, &format!("status {status} in {took} ms"), "see the log of the API"),
             }
         }
         Err(error) => {
             let (text, fix) = match &error {
-                NoAnswer::Tls(reason) => (format!("TLS: {reason}"), "a private CA goes under `tls: { ca: … }` of the source"),
+                NoAnswer::Tls(reason) => {
+                    (format!("TLS: {reason}"), "a private CA goes under `tls: { ca: … }` of the source")
+                }
                 NoAnswer::Connect(reason) | NoAnswer::Dns(reason) => (reason.clone(), ""),
-                NoAnswer::Timeout(_, limit) => (format!("no answer within {limit:?}"), "is the API overloaded, or the address wrong?"),
+                NoAnswer::Timeout(_, limit) => {
+                    (format!("no answer within {limit:?}"), "is the API overloaded, or the address wrong?")
+                }
                 NoAnswer::Forbidden(reason) => (reason.clone(), "see `limits:` of the source"),
                 other => (format!("{} ({other:?})", crate::upstream::kind(other)), ""),
             };

@@ -180,7 +180,10 @@ fn seen_from(folder: &Path, spec: &str) -> String {
         return spec.to_string();
     }
     let plain = |path: &Path| -> Vec<PathBuf> {
-        path.components().filter(|part| *part != Component::CurDir).map(|part| PathBuf::from(part.as_os_str())).collect()
+        path.components()
+            .filter(|part| *part != Component::CurDir)
+            .map(|part| PathBuf::from(part.as_os_str()))
+            .collect()
     };
     let (folder, spec_parts) = match folder.is_absolute() {
         true => match std::env::current_dir() {

@@ -2,7 +2,6 @@
 
 use super::{Files, load, print, show};
 use crate::catalog::{Action, Catalog, From, RequestAction, Spot, Tool, hints};
-use crate::config::ProcessEnvironment;
 use crate::request::PathPart;
 use clap::Args;
 use std::fmt::Write;
@@ -18,7 +17,7 @@ pub(super) struct Inspect {
 
 impl Inspect {
     pub(super) async fn run(self) -> u8 {
-        let (_, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
+        let (_, _, loaded) = load(&self.files).await;
         show(&loaded.report, false);
         let catalog = &loaded.catalog;
         let mut out = String::new();
@@ -33,10 +32,16 @@ impl Inspect {
                 }
                 None => {
                     let near = crate::diagnostic::hint::did_you_mean(name, catalog.tools.keys().map(String::as_str));
-                    let skipped = catalog.skipped.iter().find(|skipped| skipped.operation_id.as_deref() == Some(name) || skipped.operation == *name);
+                    let skipped = catalog
+                        .skipped
+                        .iter()
+                        .find(|skipped| skipped.operation_id.as_deref() == Some(name) || skipped.operation == *name);
                     match skipped {
                         Some(skipped) => out.push_str(&format!("`{name}` is no tool: {}\n", skipped.reason.message)),
-                        None => out.push_str(&format!("there is no tool `{name}`{}\n", near.map(|near| format!("; {near}")).unwrap_or_default())),
+                        None => out.push_str(&format!(
+                            "there is no tool `{name}`{}\n",
+                            near.map(|near| format!("; {near}")).unwrap_or_default()
+                        )),
                     }
                     print(&out);
                     return 1;
@@ -48,10 +53,19 @@ impl Inspect {
                 }
                 for skipped in &catalog.skipped {
                     let id = skipped.operation_id.as_deref().map(|id| format!(" ({id})")).unwrap_or_default();
-                    let _ = writeln!(out, "no tool  {}{id}: {} [{}]", skipped.operation, skipped.reason.message, skipped.reason.code);
+                    let _ = writeln!(
+                        out,
+                        "no tool  {}{id}: {} [{}]",
+                        skipped.operation, skipped.reason.message, skipped.reason.code
+                    );
                 }
                 let (bytes, tokens) = loaded.published_size();
-                let _ = writeln!(out, "{} tools, {} skipped; {bytes} bytes, about {tokens} tokens", catalog.tools.len(), catalog.skipped.len());
+                let _ = writeln!(
+                    out,
+                    "{} tools, {} skipped; {bytes} bytes, about {tokens} tokens",
+                    catalog.tools.len(),
+                    catalog.skipped.len()
+                );
             }
         }
         print(&out);

@@ -17,7 +17,13 @@ pub(super) fn xml(verdicts: &[Verdict]) -> String {
     let _ = writeln!(out, "<testsuites tests=\"{}\" failures=\"{}\">", all.len(), failed(&all));
     for file in files {
         let own: Vec<&Verdict> = all.iter().copied().filter(|verdict| verdict.place.source.name == file).collect();
-        let _ = writeln!(out, "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">", escaped(file), own.len(), failed(&own));
+        let _ = writeln!(
+            out,
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">",
+            escaped(file),
+            own.len(),
+            failed(&own)
+        );
         for verdict in own {
             let line = verdict.place.position().line;
             let head = format!(
@@ -32,7 +38,11 @@ pub(super) fn xml(verdicts: &[Verdict]) -> String {
                 }
                 Some(first) => {
                     let text = escaped(&verdict.differences.join("\n"));
-                    let _ = writeln!(out, "{head}>\n      <failure message=\"{}\">{text}</failure>\n    </testcase>", escaped(first));
+                    let _ = writeln!(
+                        out,
+                        "{head}>\n      <failure message=\"{}\">{text}</failure>\n    </testcase>",
+                        escaped(first)
+                    );
                 }
             }
         }

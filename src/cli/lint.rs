@@ -4,7 +4,6 @@ use super::{Files, load, print};
 use crate::app::{Inputs, Kind, Loaded};
 use crate::catalog::name::{LONGEST, look_alikes};
 use crate::catalog::{Tool, hints};
-use crate::config::ProcessEnvironment;
 use crate::diagnostic::{Diagnostic, Place, Report};
 use crate::document::pointer;
 use crate::schema::profile;
@@ -33,13 +32,19 @@ pub(super) struct Lint {
 
 impl Lint {
     pub(super) async fn run(self) -> u8 {
-        let (inputs, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
+        let (_, inputs, loaded) = load(&self.files).await;
         if loaded.catalog.tools.is_empty() {
             super::show(&loaded.report, false);
             eprintln!("error: these files make no tools");
             return 2;
         }
-        let errors: Report = loaded.report.diagnostics.iter().filter(|one| one.severity == crate::diagnostic::Severity::Error).cloned().collect();
+        let errors: Report = loaded
+            .report
+            .diagnostics
+            .iter()
+            .filter(|one| one.severity == crate::diagnostic::Severity::Error)
+            .cloned()
+            .collect();
         let mut found = errors;
         found.merge(self.look(&inputs, &loaded));
         let code = found.exit_code(true);
@@ -62,7 +67,12 @@ impl Lint {
                 let _ = writeln!(out, "    {fix}");
             }
         }
-        let _ = writeln!(out, "{} tools, about {tokens} tokens; {} warnings", loaded.catalog.tools.len(), found.warnings() + found.errors());
+        let _ = writeln!(
+            out,
+            "{} tools, about {tokens} tokens; {} warnings",
+            loaded.catalog.tools.len(),
+            found.warnings() + found.errors()
+        );
         print(&out);
         code
     }
@@ -109,8 +119,11 @@ impl Lint {
         let bare = undescribed(tool);
         if !bare.is_empty() {
             found.push(
-                Diagnostic::note("undescribed-arguments", format!("`{name}`: arguments without a description: {}", bare.join(", ")))
-                    .fix("add `args: { x: { description: … } }`"),
+                Diagnostic::note(
+                    "undescribed-arguments",
+                    format!("`{name}`: arguments without a description: {}", bare.join(", ")),
+                )
+                .fix("add `args: { x: { description: … } }`"),
             );
         }
         let deletes = tool.operation.as_ref().is_some_and(|operation| operation.method == "DELETE");
@@ -125,7 +138,11 @@ impl Lint {
             found.push(
                 Diagnostic::warning(
                     "long-name",
-                    format!("`{name}` has {} characters; with {} in front, clients refuse or cut it", name.len(), self.client_prefix),
+                    format!(
+                        "`{name}` has {} characters; with {} in front, clients refuse or cut it",
+                        name.len(),
+                        self.client_prefix
+                    ),
                 )
                 .fix("give it a shorter name under `tools:`"),
             );
@@ -151,16 +168,21 @@ fn tokens(tool: &Tool) -> usize {
 fn described(tool: &Tool) -> Option<Diagnostic> {
     let text = tool.description.trim();
     let call = tool.operation.as_ref().map(|operation| format!("{} {}", operation.method, operation.path));
-    let stand_in = call.is_some_and(|call| text == call || text.strip_prefix(&call).is_some_and(|rest| rest.len() < 30));
+    let stand_in =
+        call.is_some_and(|call| text == call || text.strip_prefix(&call).is_some_and(|rest| rest.len() < 30));
     if stand_in {
         return Some(Diagnostic::warning("missing-description", format!("`{}` has no description", tool.name)));
     }
-    let fold = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect::<String>();
+    let fold =
+        |text: &str| text.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect::<String>();
     let first = text.lines().next().unwrap_or_default();
     let words = text.split_whitespace().count();
     let empty_words = ["todo", "tbd", "fixme", "nodescription", "description", "na", "none"];
     if words < 3 || fold(first) == fold(&tool.name) && words < 6 || empty_words.contains(&fold(text).as_str()) {
-        return Some(Diagnostic::warning("vague-description", format!("`{}`: `{first}` tells a model little", tool.name)));
+        return Some(Diagnostic::warning(
+            "vague-description",
+            format!("`{}`: `{first}` tells a model little", tool.name),
+        ));
     }
     None
 }
@@ -183,7 +205,8 @@ fn beyond_vendors(published: &Value) -> Vec<String> {
     let mut kept = BTreeSet::new();
     keywords(&reduced, &mut kept);
     // Harmless everywhere: vendors pass over them.
-    let harmless = ["default", "examples", "title", "deprecated", "format", "additionalProperties", "$defs", "x-mcp-header"];
+    let harmless =
+        ["default", "examples", "title", "deprecated", "format", "additionalProperties", "$defs", "x-mcp-header"];
     used.difference(&kept).filter(|keyword| !harmless.contains(keyword)).map(|keyword| format!("`{keyword}`")).collect()
 }
 
@@ -197,12 +220,17 @@ fn keywords<'s>(schema: &'s Value, out: &mut BTreeSet<&'s str>) {
 /// Where a tool stands: in a mapping, else in its document.
 fn place(inputs: &Inputs, loaded: &Loaded, tool: &Tool) -> Option<Place> {
     let entry = format!("/tools/{}", pointer::escape(&tool.name));
-    let mapped = inputs.list.iter().filter(|input| input.kind == Kind::Mapping).find(|input| input.document.get(&entry).is_some());
+    let mapped = inputs
+        .list
+        .iter()
+        .filter(|input| input.kind == Kind::Mapping)
+        .find(|input| input.document.get(&entry).is_some());
     if let Some(input) = mapped {
         return Some(input.document.key_place(&entry));
     }
     let of = tool.operation.as_ref()?;
     let (_, api) = loaded.apis.iter().find(|(source, _)| *source == of.source)?;
-    let operation = api.operations.iter().find(|operation| operation.method == of.method && operation.path == of.path)?;
+    let operation =
+        api.operations.iter().find(|operation| operation.method == of.method && operation.path == of.path)?;
     Some(operation.origin.document.place(&operation.origin.pointer))
 }

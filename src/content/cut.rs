@@ -148,6 +148,9 @@ fn fit_object(members: Map<String, Value>, budget: usize, path: &str, cuts: &mut
 
 fn fit_text(text: String, budget: usize, path: &str, cuts: &mut Vec<Cut>) -> Value {
     const MARK: &str = "…";
+    if text_size(&text) <= MARK.len() + 2 {
+        return Value::String(text);
+    }
     let mut left = budget.saturating_sub(2 + MARK.len());
     let mut kept = String::new();
     let mut count = 0;

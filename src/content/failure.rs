@@ -69,6 +69,16 @@ pub fn from_refusal(tool: &Tool, refusal: &Refusal) -> Content {
     Content::error(refusal.text(&tool.name))
 }
 
+/// What a caller is told whose tenant may not call so often.
+pub fn too_many_calls_text(wait: Duration) -> String {
+    format!("Too many calls by this tenant. Nothing was sent; try again in {}.", spoken(at_least_a_second(wait)))
+}
+
+/// [`too_many_calls_text`] as content.
+pub fn too_many_calls(wait: Duration) -> Content {
+    Content::error(too_many_calls_text(wait))
+}
+
 /// The content of a call whose request can't be sent.
 pub fn from_unsendable(unsendable: &Unsendable) -> Content {
     let message = unsendable.message.trim_end_matches('.');

@@ -18,9 +18,10 @@ use super::jq::{self, Jq};
 use super::{Block, problem};
 use crate::catalog::Arguments;
 use crate::mapping::{Binary, Format, OutputSchema, ResultKind, ResultRules};
+use crate::template::{Template, TemplateError};
 use compose::BlockPlan;
 use filter::Outputs;
-use render::{TextTemplate, UriTemplate, context};
+use render::{UriTemplate, context};
 use schema::Rewriter;
 use selector::Tree;
 use serde_json::{Value, json};
@@ -37,7 +38,7 @@ pub struct Compiled {
     limit_items: Option<usize>,
     max_bytes: Option<usize>,
     format: Option<Format>,
-    template: Option<TextTemplate>,
+    template: Option<Template>,
     blocks: Vec<BlockPlan>,
     uri: Option<UriTemplate>,
     /// `as`.
@@ -89,6 +90,14 @@ impl<T> Keyed<T> for Result<T, String> {
     }
 }
 
+/// A template's fault with its place and way out.
+fn told(error: TemplateError) -> String {
+    match &error.fix {
+        Some(fix) => format!("{error}: {fix}"),
+        None => error.to_string(),
+    }
+}
+
 impl Compiled {
     /// Compiles the rules; all faults at once.
     pub fn new(rules: &ResultRules) -> Result<Self, Vec<ShapeError>> {
@@ -119,7 +128,8 @@ impl Compiled {
             }
         }
         let rename = (!renames.is_empty()).then(|| Tree::renaming(&renames));
-        let template = rules.template.as_deref().and_then(|text| TextTemplate::compile(text).keyed("template", errors));
+        let template =
+            rules.template.as_deref().and_then(|text| Template::compile(text).map_err(told).keyed("template", errors));
         let uri = rules.uri.as_deref().and_then(|text| UriTemplate::compile(text).keyed("uri", errors));
         let blocks: Vec<BlockPlan> = rules
             .blocks
@@ -185,16 +195,20 @@ impl Compiled {
             return self.finish(value, arguments);
         };
         let failed = graphql_error(&value).filter(|_| path.get(&value).is_none_or(|found| found.is_null()));
-        if failed.is_some() || !path.hits(&value) {
-            let notes = vec![format!("The answer has nothing at `{}`.", path.as_str())];
-            return Ok(Shaped { failed, notes, structured: self.is_structured(), ..Shaped::default() });
-        }
-        let value = path.take(value).unwrap_or_default();
+        let missed = || format!("The answer has nothing at `{}`.", path.as_str());
+        let hits = path.hits(&value);
+        let Some(value) = path.take(value).filter(|_| failed.is_none()) else {
+            return Ok(Shaped { failed, notes: vec![missed()], structured: self.is_structured(), ..Shaped::default() });
+        };
         let value = match &self.pick {
             Some(tree) => tree.pick(value),
             None => value,
         };
-        self.finish(value, arguments)
+        let mut shaped = self.finish(value, arguments)?;
+        if !hits {
+            shaped.notes.insert(0, missed());
+        }
+        Ok(shaped)
     }
 
     /// The same for a JSON text; reads only what `path` and `pick` leave, where that can be. Errors as [`Compiled::apply`].
@@ -204,7 +218,9 @@ impl Compiled {
             && self.path.as_ref().is_none_or(read::is_plain);
         if streams
             && let Ok(Some(value)) = read::read(text, self.path.as_ref(), self.pick.as_ref())
+            // Null and the empty list may be a miss, which needs the whole answer to be told.
             && !value.is_null()
+            && value.as_array().is_none_or(|items| !items.is_empty())
         {
             return self.finish(value, arguments);
         }
@@ -238,7 +254,8 @@ impl Compiled {
         }
         let mut shaped = Shaped { structured: self.is_structured(), ..Shaped::default() };
         if let Some(template) = &self.template {
-            let text = template.render(&context(&value, arguments)).map_err(|error| format!("`template`: {error}"))?;
+            let text =
+                template.render_lenient(&context(&value, arguments)).map_err(|error| format!("`template`: {error}"))?;
             shaped.text = Some(self.fit_plain(text, &mut cuts));
         } else if !self.blocks.is_empty() {
             let mut blocks = Vec::new();
@@ -329,7 +346,7 @@ impl Compiled {
         }
         let mut schema = schema::with_definitions(schema, published);
         if self.limit_items.is_some() || self.max_bytes.is_some() {
-            schema::without_min_items(&mut schema, 0);
+            schema::loosen(&mut schema, self.max_bytes.is_some(), 0);
         }
         Some(schema)
     }

@@ -20,6 +20,8 @@ const WIDTH: usize = 110;
 const LEAD: usize = 40;
 /// A tab is shown as this many blanks.
 const TAB: usize = 4;
+/// Bytes of a line that are looked at on either side of the caret: enough for [`WIDTH`] characters.
+const REACH: usize = 8 * WIDTH;
 const CUT: &str = "...";
 
 impl Diagnostic {
@@ -115,6 +117,12 @@ fn excerpt(place: &Place, tone: &str, paint: &Paint, cache: &mut LineCache, out:
 
 /// The part of a line to show, the columns before the caret, and the columns to mark (at least one).
 fn window(line: &str, from: usize, to: usize) -> (String, usize, usize) {
+    // What is far from the caret is not shown, nor looked at: a line can be a whole document.
+    let near = floor_boundary(line, from.saturating_sub(REACH));
+    let far = floor_boundary(line, from.saturating_add(REACH));
+    let (cut_before, cut_behind) = (near > 0, far < line.len());
+    let line = line.get(near..far).unwrap_or_default();
+    let (from, to) = (from - near, to.saturating_sub(near));
     let cells: Vec<(usize, String, usize)> = line
         .char_indices()
         .map(|(at, c)| {
@@ -130,7 +138,7 @@ fn window(line: &str, from: usize, to: usize) -> (String, usize, usize) {
 
     let mut shown = String::new();
     let (mut column, mut indent, mut marked) = (0, 0, 0);
-    if first > 0 {
+    if first > 0 || cut_before {
         shown.push_str(CUT);
         indent += CUT.len();
     }
@@ -145,7 +153,7 @@ fn window(line: &str, from: usize, to: usize) -> (String, usize, usize) {
         }
         column += width;
     }
-    if last < total {
+    if last < total || cut_behind {
         shown.push_str(CUT);
     }
     (shown.trim_end().to_owned(), indent, marked.max(1))

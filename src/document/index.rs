@@ -48,9 +48,10 @@ pub(super) struct Found {
 }
 
 /// A key that stands twice.
-pub(super) struct Duplicate {
-    pub(super) key: String,
-    pub(super) pointer: String,
+pub(super) struct Duplicate<'i> {
+    pub(super) key: &'i str,
+    /// JSON pointer of the object.
+    pub(super) parent: &'i str,
     pub(super) first: Range,
     pub(super) second: Range,
 }
@@ -164,10 +165,9 @@ impl Index {
         None
     }
 
-    /// Every key that stands twice in one object, except merge keys.
-    pub(super) fn duplicates(&self) -> Vec<Duplicate> {
-        let mut found = Vec::new();
-        self.walk(&mut |id, pointer| {
+    /// Visits every key that stands twice in one object, except merge keys.
+    pub(super) fn duplicates(&self, visit: &mut dyn FnMut(Duplicate<'_>)) {
+        self.walk(&mut |id, parent| {
             if self.node(id).is_none_or(|node| node.kind != Kind::Map) {
                 return;
             }
@@ -175,27 +175,23 @@ impl Index {
             for (_, child) in self.children(id) {
                 let Some(key) = child.key.as_deref().filter(|key| *key != "<<") else { continue };
                 if let Some(first) = seen.insert(key, child.key_range) {
-                    let pointer = pointer::join(pointer, key);
-                    found.push(Duplicate { key: key.to_owned(), pointer, first, second: child.key_range });
+                    visit(Duplicate { key, parent, first, second: child.key_range });
                 }
             }
         });
-        found
     }
 
-    /// Pointers and ranges of JSON numbers that are integers past 64 bits.
-    pub(super) fn huge_integers(&self, text: &str) -> Vec<(String, Range)> {
-        let mut found = Vec::new();
+    /// Visits JSON numbers that are integers past 64 bits: pointer and range.
+    pub(super) fn huge_integers(&self, text: &str, visit: &mut dyn FnMut(&str, Range)) {
         self.walk(&mut |id, pointer| {
             let Some(node) = self.node(id).filter(|node| node.kind == Kind::Scalar) else { return };
             let written = text.get(node.range.0..node.range.1).unwrap_or_default();
             let digits = written.strip_prefix('-').unwrap_or(written);
             let integer = digits.len() > 18 && digits.bytes().all(|b| b.is_ascii_digit());
             if integer && written.parse::<i64>().is_err() && written.parse::<u64>().is_err() {
-                found.push((pointer.to_owned(), node.range));
+                visit(pointer, node.range);
             }
         });
-        found
     }
 
     /// Visits every node in document order with its pointer.

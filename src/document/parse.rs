@@ -1,13 +1,14 @@
 //! One door for JSON and YAML, chosen by content.
 
 use super::index::Index;
-use super::{Document, Format, Limits, json, lenient, yaml};
+use super::problems::Problems;
+use super::{Document, Format, Limits, json, lenient, pointer, yaml};
 use crate::diagnostic::{Diagnostic, Place, Report, Severity, Source};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// At most this many problems of one code are reported a document; a last one says how many more.
-const PER_CODE: usize = 20;
+/// The code for integers past 64 bits.
+pub(super) const INEXACT: &str = "number-precision";
 
 /// Reads a document: JSON where the first character is `{` or `[`, else YAML 1.2 (core schema).
 ///
@@ -15,28 +16,27 @@ const PER_CODE: usize = 20;
 /// with a warning (`json-not-strict`). Of duplicate keys the last wins, with a warning. `None` comes
 /// with at least one error in the report; the report may hold warnings either way.
 pub fn parse(source: Arc<Source>, location: String, limits: &Limits) -> (Option<Document>, Report) {
-    let mut report = Report::new();
     if let Some(problem) = refuse_early(&source, limits) {
-        report.push(problem);
-        return (None, report);
+        return (None, problem.into());
     }
+    let mut problems = Problems::default();
     let read = if looks_like_json(&source.text) {
-        read_json(&source, limits, &mut report)
+        read_json(&source, limits, &mut problems)
     } else {
-        yaml::read(&source, limits, &mut report).map(|read| (read, Format::Yaml))
+        yaml::read(&source, limits, &mut problems).map(|read| (read, Format::Yaml))
     };
     let document = match read {
         Ok((read, format)) => {
             let document = Document::with_format(location, source, read.root, format);
-            explain(&document, read.findings, &mut report);
+            explain(&document, read.findings, &mut problems);
             Some(document)
         }
         Err(problem) => {
-            report.push(problem);
+            problems.push(problem);
             None
         }
     };
-    (document, limited(report))
+    (document, problems.report())
 }
 
 /// A tree and what has to be looked at again in the text.
@@ -87,7 +87,7 @@ fn refuse_early(source: &Arc<Source>, limits: &Limits) -> Option<Diagnostic> {
     None
 }
 
-fn read_json(source: &Arc<Source>, limits: &Limits, report: &mut Report) -> Result<(Read, Format), Diagnostic> {
+fn read_json(source: &Arc<Source>, limits: &Limits, problems: &mut Problems) -> Result<(Read, Format), Diagnostic> {
     let strict = match json::read(source, &source.text, limits) {
         Ok(read) => return Ok((read, Format::Json)),
         Err(failure) => *failure,
@@ -102,14 +102,14 @@ fn read_json(source: &Arc<Source>, limits: &Limits, report: &mut Report) -> Resu
         && let Ok(read) = json::read(source, &cleaned, limits)
     {
         let place = Place::new(Arc::clone(source), first.start, first.end, "");
-        report.push(not_strict(first.what, Some(place)).fix("remove it: other readers refuse the document"));
+        problems.push(not_strict(first.what, Some(place)).fix("remove it: other readers refuse the document"));
         return Ok((read, Format::Json));
     }
-    let mut yaml_report = Report::new();
-    match yaml::read(source, limits, &mut yaml_report) {
+    let mut found = Problems::default();
+    match yaml::read(source, limits, &mut found) {
         Ok(read) => {
-            report.push(not_strict("it was read as YAML", strict.problem.place));
-            report.merge(yaml_report);
+            problems.push(not_strict("it was read as YAML", strict.problem.place));
+            problems.merge(found);
             Ok((read, Format::Yaml))
         }
         // An author who calls the file YAML wrote YAML; a limit is a limit in either language.
@@ -124,55 +124,40 @@ fn is_yaml_name(name: &str) -> bool {
 }
 
 /// Finds the places of what the reader noticed.
-fn explain(document: &Document, findings: Findings, report: &mut Report) {
+fn explain(document: &Document, findings: Findings, problems: &mut Problems) {
     if !findings.duplicates && !findings.huge {
         return;
     }
     let index: &Index = document.index();
     let text = &document.source.text;
     if findings.duplicates {
-        for twice in index.duplicates() {
+        index.duplicates(&mut |twice| {
+            if !problems.count(Severity::Warning, "duplicate-key", 1) {
+                return;
+            }
             let first = document.source.position(twice.first.0);
             let message = format!(
                 "key `{}` stands twice in one object; the last one counts, the one at line {}, column {} is ignored",
                 twice.key, first.line, first.column
             );
-            let place = document.place_of(twice.second, &twice.pointer);
-            report.push(Diagnostic::warning("duplicate-key", message).at(place).fix("remove or rename one of the two"));
-        }
+            let place = document.place_of(twice.second, &pointer::join(twice.parent, twice.key));
+            let problem = Diagnostic::warning("duplicate-key", message).at(place);
+            problems.keep(problem.fix("remove or rename one of the two"));
+        });
     }
     if findings.huge {
-        for (pointer, range) in index.huge_integers(text) {
-            report.push(inexact(text.get(range.0..range.1).unwrap_or_default(), document.place_of(range, &pointer)));
-        }
+        index.huge_integers(text, &mut |at, range| {
+            if problems.count(Severity::Warning, INEXACT, 1) {
+                let (message, fix) = inexact(text.get(range.0..range.1).unwrap_or_default());
+                problems.keep(Diagnostic::warning(INEXACT, message).at(document.place_of(range, at)).fix(fix));
+            }
+        });
     }
 }
 
-/// The warning for an integer that 64 bits can't hold.
-pub(super) fn inexact(written: &str, place: Place) -> Diagnostic {
+/// What to say of an integer that 64 bits can't hold.
+pub(super) fn inexact(written: &str) -> (String, &'static str) {
     let shown: String = written.chars().take(40).collect();
     let message = format!("integer `{shown}` is past 64 bits; it is kept as the nearest floating-point number");
-    Diagnostic::warning("number-precision", message).at(place).fix("quote it if the exact digits matter")
-}
-
-fn limited(report: Report) -> Report {
-    let mut seen: Vec<(&'static str, Severity, usize)> = Vec::new();
-    let mut kept = Report::new();
-    for problem in report {
-        let at = seen.iter().position(|(code, ..)| *code == problem.code).unwrap_or_else(|| {
-            seen.push((problem.code, problem.severity, 0));
-            seen.len() - 1
-        });
-        let Some((_, _, count)) = seen.get_mut(at) else { continue };
-        *count += 1;
-        if *count <= PER_CODE {
-            kept.push(problem);
-        }
-    }
-    for (code, severity, count) in seen {
-        if count > PER_CODE {
-            kept.push(Diagnostic::new(severity, code, format!("{} more of these in this document", count - PER_CODE)));
-        }
-    }
-    kept
+    (message, "quote it if the exact digits matter")
 }

@@ -159,6 +159,10 @@ impl DocumentSet {
             if let Some(value) = pointer::get(root, fragment) {
                 return Ok(target(fragment, value));
             }
+            // `file.yaml#/` by the letter names a member with the empty name; people mean the whole file.
+            if decoded == "/" {
+                return Ok(target("", root));
+            }
             return Err(RefError::no_node(root, reference, &decoded));
         }
         let names = self.names();

@@ -1,8 +1,9 @@
-//! YAML 1.2 through the events of `saphyr-parser`, straight into a [`Value`].
+//! YAML 1.2 through the events of `saphyr-parser`, straight into a tree.
 //!
 //! Beyond the core schema it knows merge keys (`<<`), which YAML 1.2 dropped and OpenAPI authors use.
 //! Keys are text whatever they look like: `200:` is `"200"`.
 
+mod builder;
 pub(super) mod offsets;
 mod repair;
 mod scalar;
@@ -11,29 +12,27 @@ mod syntax;
 pub(super) use repair::repair;
 pub(super) use syntax::SYNTAX;
 
-use super::parse::{Findings, Read, inexact};
-use super::{Limits, pointer};
-use crate::diagnostic::{Diagnostic, Place, Report, Source};
-use offsets::Offsets;
-use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
-use scalar::Scalar;
-use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet};
+use super::Limits;
+use super::parse::{Findings, Read};
+use super::problems::Problems;
+use crate::diagnostic::{Diagnostic, Place, Source};
+use builder::{Builder, Flow, too_many};
+use saphyr_parser::Parser;
 use std::sync::Arc;
 
-/// Reads the first document that is not empty; problems that cost a part only go to `report`.
-pub(super) fn read(source: &Arc<Source>, limits: &Limits, report: &mut Report) -> Result<Read, Diagnostic> {
+/// Reads the first document that is not empty; problems that cost a part only go to `problems`.
+pub(super) fn read(source: &Arc<Source>, limits: &Limits, problems: &mut Problems) -> Result<Read, Diagnostic> {
     let text = source.text.as_str();
-    // The scanner buffers a flow collection as tokens before it gives the first event.
+    // The scanner buffers a flow collection as tokens, two an item, before it gives the first event.
     let separators = text.bytes().filter(|b| matches!(b, b',' | b'[' | b'{')).count();
-    if separators > limits.max_nodes {
+    if separators > limits.max_nodes / 2 {
         let place = Place::new(Arc::clone(source), 0, 0, "");
         return Err(too_many(limits).at(place));
     }
-    let mut found = Report::new();
+    let mut found = Problems::default();
     let strict = match read_text(source, text, limits, &mut found) {
         Ok(read) => {
-            report.merge(found);
+            problems.merge(found);
             return Ok(read);
         }
         Err(failure) => failure,
@@ -41,16 +40,16 @@ pub(super) fn read(source: &Arc<Source>, limits: &Limits, report: &mut Report) -
     if strict.indentation
         && let Some(repaired) = repair(text)
     {
-        let mut found = Report::new();
+        let mut found = Problems::default();
         if let Ok(read) = read_text(source, &repaired, limits, &mut found) {
             let problem =
                 Diagnostic::note("yaml-indentation", "this is indented too little for YAML; it was read all the same");
-            report.push(problem.at(strict.problem.place).fix("indent it more than the key that it belongs to"));
-            report.merge(found);
+            problems.push(problem.at(strict.problem.place).fix("indent it more than the key that it belongs to"));
+            problems.merge(found);
             return Ok(read);
         }
     }
-    report.merge(found);
+    problems.merge(found);
     Err(strict.problem)
 }
 
@@ -67,21 +66,8 @@ impl From<Diagnostic> for Failure {
 }
 
 /// `text` is `source.text` or what [`repair`] made of it.
-fn read_text(source: &Arc<Source>, text: &str, limits: &Limits, report: &mut Report) -> Result<Read, Box<Failure>> {
-    let mut builder = Builder {
-        source,
-        offsets: Offsets::new(text),
-        limits,
-        report,
-        stack: Vec::new(),
-        aliases: text.contains('*'),
-        anchors: HashMap::new(),
-        nodes: 0,
-        root: None,
-        duplicates: false,
-        further: None,
-        done: false,
-    };
+fn read_text(source: &Arc<Source>, text: &str, limits: &Limits, problems: &mut Problems) -> Result<Read, Box<Failure>> {
+    let mut builder = Builder::new(source, text, limits, problems);
     for next in Parser::new_from_str(text) {
         match next {
             Ok((event, span)) => {
@@ -89,21 +75,16 @@ fn read_text(source: &Arc<Source>, text: &str, limits: &Limits, report: &mut Rep
                     break;
                 }
             }
-            Err(_) if builder.further.is_some() => {
-                // Mistakes in a further document do not spoil the first.
-                builder.finish(Value::Bool(true));
-                break;
-            }
+            Err(_) if builder.forgives() => break,
             Err(error) => {
-                let offset = builder.offsets.byte(error.marker().index());
+                let offset = builder.byte(error.marker().index());
                 let problem = syntax::problem(source, error.info(), offset, builder.open_bracket());
                 return Err(Box::new(Failure { problem, indentation: is_indentation(error.info()) }));
             }
         }
     }
-    let findings = Findings { duplicates: builder.duplicates, huge: false };
-    match builder.root {
-        Some(root) => Ok(Read { root, findings }),
+    match builder.result() {
+        Some((root, duplicates)) => Ok(Read { root, findings: Findings { duplicates, huge: false } }),
         None => {
             let place = Place::new(Arc::clone(source), 0, 0, "");
             Err(Box::new(Diagnostic::error("empty-document", "the document is empty").at(place).into()))
@@ -114,376 +95,4 @@ fn read_text(source: &Arc<Source>, text: &str, limits: &Limits, report: &mut Rep
 /// True for the scanner's complaints about lines in brackets or quotes that stand too far left.
 pub(super) fn is_indentation(info: &str) -> bool {
     info.starts_with("invalid indentation")
-}
-
-#[derive(PartialEq)]
-enum Flow {
-    More,
-    Done,
-}
-
-struct Builder<'b> {
-    source: &'b Arc<Source>,
-    offsets: Offsets<'b>,
-    limits: &'b Limits,
-    report: &'b mut Report,
-    stack: Vec<Frame>,
-    /// False where the text has no `*`: anchored values need not be kept.
-    aliases: bool,
-    anchors: HashMap<usize, Anchored>,
-    /// Values made so far, copies included.
-    nodes: usize,
-    root: Option<Value>,
-    duplicates: bool,
-    /// Where a further document starts.
-    further: Option<Span>,
-    /// True once a further document was met: nothing after it counts.
-    done: bool,
-}
-
-/// A value that aliases may repeat.
-struct Anchored {
-    value: Value,
-    nodes: usize,
-    depth: usize,
-}
-
-struct Frame {
-    open: Open,
-    anchor: usize,
-    start: usize,
-    nodes_before: usize,
-}
-
-enum Open {
-    List(Vec<Value>),
-    Map(OpenMap),
-}
-
-#[derive(Default)]
-struct OpenMap {
-    map: Map<String, Value>,
-    key: Key,
-    /// Keys that so far only a merge brought: an explicit one replaces them without a warning.
-    merged: HashSet<String>,
-}
-
-#[derive(Default)]
-enum Key {
-    /// The next value is a key.
-    #[default]
-    Missing,
-    Named(String),
-    /// `<<`
-    Merge,
-    /// A key that can't be one; its value is dropped.
-    Unusable,
-}
-
-impl Builder<'_> {
-    fn event(&mut self, event: Event<'_>, span: Span) -> Result<Flow, Diagnostic> {
-        match event {
-            Event::Scalar(text, style, anchor, tag) => self.scalar(&text, style, anchor, tag.as_deref(), span)?,
-            Event::Alias(id) => self.alias(id, span)?,
-            Event::SequenceStart(anchor, tag) => {
-                self.tag_of_collection(tag.as_deref(), span, "seq");
-                self.open(Open::List(Vec::new()), anchor, span)?;
-            }
-            Event::MappingStart(anchor, tag) => {
-                self.tag_of_collection(tag.as_deref(), span, "map");
-                self.open(Open::Map(OpenMap::default()), anchor, span)?;
-            }
-            Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
-            Event::DocumentStart(_) => {
-                // Anchors end with their document.
-                self.anchors.clear();
-                match &self.root {
-                    Some(Value::Null) => self.root = None,
-                    Some(_) => self.further = Some(span),
-                    None => {}
-                }
-            }
-            Event::StreamEnd => return Ok(Flow::Done),
-            Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
-        }
-        if self.done { Ok(Flow::Done) } else { Ok(Flow::More) }
-    }
-
-    fn place(&self, span: Span) -> Place {
-        let (start, end) = self.offsets.range(span);
-        Place::new(Arc::clone(self.source), start, end, self.pointer())
-    }
-
-    /// Where the next value goes.
-    fn pointer(&self) -> String {
-        let mut out = String::new();
-        for frame in &self.stack {
-            match &frame.open {
-                Open::List(items) => out = pointer::join_index(&out, items.len()),
-                Open::Map(OpenMap { key: Key::Named(name), .. }) => out = pointer::join(&out, name),
-                Open::Map(OpenMap { key: Key::Merge, .. }) => out = pointer::join(&out, "<<"),
-                Open::Map(_) => {}
-            }
-        }
-        out
-    }
-
-    fn open_bracket(&self) -> Option<usize> {
-        let bytes = self.source.text.as_bytes();
-        let starts = self.stack.iter().rev().map(|frame| self.offsets.byte(frame.start));
-        starts.into_iter().find(|at| matches!(bytes.get(*at), Some(b'[' | b'{')))
-    }
-
-    fn spend(&mut self, nodes: usize, span: Span) -> Result<(), Diagnostic> {
-        self.nodes = self.nodes.saturating_add(nodes);
-        if self.nodes > self.limits.max_nodes { Err(too_many(self.limits).at(self.place(span))) } else { Ok(()) }
-    }
-
-    fn open(&mut self, open: Open, anchor: usize, span: Span) -> Result<(), Diagnostic> {
-        self.spend(1, span)?;
-        if self.stack.len() >= self.limits.max_depth {
-            return Err(too_deep(self.limits).at(self.place(span)));
-        }
-        self.stack.push(Frame { open, anchor, start: span.start.index(), nodes_before: self.nodes - 1 });
-        Ok(())
-    }
-
-    fn close(&mut self, span: Span) -> Result<(), Diagnostic> {
-        let Some(frame) = self.stack.pop() else { return Ok(()) };
-        let value = match frame.open {
-            Open::List(items) => Value::Array(items),
-            Open::Map(open) => Value::Object(open.map),
-        };
-        self.keep(frame.anchor, &value, self.nodes - frame.nodes_before, span)?;
-        self.attach(value, span);
-        Ok(())
-    }
-
-    fn keep(&mut self, anchor: usize, value: &Value, nodes: usize, span: Span) -> Result<(), Diagnostic> {
-        if anchor == 0 || !self.aliases {
-            return Ok(());
-        }
-        self.spend(nodes, span)?;
-        let anchored = Anchored { value: value.clone(), nodes, depth: depth(value) };
-        self.anchors.insert(anchor, anchored);
-        Ok(())
-    }
-
-    fn alias(&mut self, id: usize, span: Span) -> Result<(), Diagnostic> {
-        let Some((nodes, depth)) = self.anchors.get(&id).map(|anchored| (anchored.nodes, anchored.depth)) else {
-            let problem = Diagnostic::error("alias-cycle", "this alias stands inside the value that it repeats");
-            return Err(problem.at(self.place(span)).fix("use `$ref` for recursion"));
-        };
-        if self.stack.len() + depth > self.limits.max_depth {
-            return Err(too_deep(self.limits).at(self.place(span)));
-        }
-        if self.nodes.saturating_add(nodes) > self.limits.max_nodes {
-            let message =
-                format!("aliases repeat more than the {} values that a document may have", self.limits.max_nodes);
-            return Err(Diagnostic::error("alias-limit", message).at(self.place(span)));
-        }
-        self.spend(nodes, span)?;
-        let value = self.anchors.get(&id).map_or(Value::Null, |anchored| anchored.value.clone());
-        self.attach(value, span);
-        Ok(())
-    }
-
-    fn scalar(
-        &mut self,
-        text: &str,
-        style: ScalarStyle,
-        anchor: usize,
-        tag: Option<&Tag>,
-        span: Span,
-    ) -> Result<(), Diagnostic> {
-        self.spend(1, span)?;
-        if let Some(Frame { open: Open::Map(open), .. }) = self.stack.last_mut()
-            && matches!(open.key, Key::Missing)
-        {
-            let merge = text == "<<" && style == ScalarStyle::Plain && tag.is_none_or(|tag| tag.suffix == "merge");
-            open.key = if merge { Key::Merge } else { Key::Named(text.to_owned()) };
-            return self.keep(anchor, &Value::String(text.to_owned()), 1, span);
-        }
-        let value = match tag {
-            None if style == ScalarStyle::Plain => self.plain(text, span),
-            None => Value::String(text.to_owned()),
-            Some(tag) => self.tagged(tag, text, style, span),
-        };
-        self.keep(anchor, &value, 1, span)?;
-        self.attach(value, span);
-        Ok(())
-    }
-
-    fn plain(&mut self, text: &str, span: Span) -> Value {
-        match scalar::resolve(text) {
-            Scalar::Value(value) => value,
-            Scalar::Inexact(value) => {
-                let problem = inexact(text, self.place(span));
-                self.report.push(problem);
-                value
-            }
-            Scalar::LeadingZeros(value) => {
-                let message = format!("`{text}` is the decimal number {value} in YAML 1.2");
-                let problem = Diagnostic::note("leading-zeros", message).at(self.place(span));
-                self.report.push(problem.fix("quote it to keep the zeros; write 0o… for an octal number"));
-                value
-            }
-            Scalar::NotFinite(value) => {
-                let message = format!("JSON has no number for `{text}`; it is kept as text");
-                let problem = Diagnostic::note("number-not-finite", message).at(self.place(span));
-                self.report.push(problem);
-                value
-            }
-        }
-    }
-
-    fn tagged(&mut self, tag: &Tag, text: &str, style: ScalarStyle, span: Span) -> Value {
-        let written = || Value::String(text.to_owned());
-        // `!` alone: not resolved, so a string (section 6.9.1).
-        if tag.handle.is_empty() && tag.suffix == "!" || tag.handle == "!" && tag.suffix.is_empty() {
-            return written();
-        }
-        if !tag.is_yaml_core_schema() {
-            self.unknown_tag(tag, span);
-            return if style == ScalarStyle::Plain { self.plain(text, span) } else { written() };
-        }
-        match tag.suffix.as_str() {
-            "str" | "timestamp" | "binary" => return written(),
-            "int" | "float" | "bool" | "null" => {}
-            _ => {
-                self.unknown_tag(tag, span);
-                return written();
-            }
-        }
-        let value = self.plain(text, span);
-        let fits = match tag.suffix.as_str() {
-            "int" => value.is_i64() || value.is_u64() || value.is_f64() && !text.contains(['.', 'e', 'E']),
-            "float" => value.is_number(),
-            "bool" => value.is_boolean(),
-            _ => value.is_null(),
-        };
-        if fits {
-            return match (tag.suffix.as_str(), value.as_f64().and_then(serde_json::Number::from_f64)) {
-                ("float", Some(number)) => Value::Number(number),
-                _ => value,
-            };
-        }
-        let message = format!("`{}` is no value of the tag `!!{}`; it is kept as text", text, tag.suffix);
-        let problem = Diagnostic::warning("tag-mismatch", message).at(self.place(span));
-        self.report.push(problem);
-        written()
-    }
-
-    fn tag_of_collection(&mut self, tag: Option<&Tag>, span: Span, kind: &str) {
-        if let Some(tag) = tag
-            && !(tag.is_yaml_core_schema() && tag.suffix == kind)
-        {
-            self.unknown_tag(tag, span);
-        }
-    }
-
-    fn unknown_tag(&mut self, tag: &Tag, span: Span) {
-        let shown = if tag.is_yaml_core_schema() { format!("!!{}", tag.suffix) } else { tag.to_string() };
-        let problem = Diagnostic::note("unknown-tag", format!("the tag `{shown}` is ignored")).at(self.place(span));
-        self.report.push(problem);
-    }
-
-    /// Puts a finished value where it belongs.
-    fn attach(&mut self, value: Value, span: Span) {
-        if self.stack.is_empty() {
-            self.finish(value);
-            return;
-        }
-        if let Some(Frame { open: Open::Map(open), .. }) = self.stack.last_mut() {
-            match std::mem::replace(&mut open.key, Key::Missing) {
-                Key::Missing => self.key(value, span),
-                Key::Unusable => {}
-                Key::Merge => self.merge(value, span),
-                Key::Named(name) => {
-                    if open.map.contains_key(&name) && !open.merged.remove(&name) {
-                        self.duplicates = true;
-                    }
-                    open.map.insert(name, value);
-                }
-            }
-        } else if let Some(Frame { open: Open::List(items), .. }) = self.stack.last_mut() {
-            items.push(value);
-        }
-    }
-
-    /// A key that is no plain scalar: an alias, a list or a map.
-    fn key(&mut self, value: Value, span: Span) {
-        let key = match value {
-            Value::String(text) => Key::Named(text),
-            Value::Array(_) | Value::Object(_) => {
-                let problem = Diagnostic::error("yaml-key", "a list or map can't be a key; the entry is left out");
-                let problem = problem.at(self.place(span)).fix("quote the text, as in \"{{name}}\"");
-                self.report.push(problem);
-                Key::Unusable
-            }
-            other => Key::Named(other.to_string()),
-        };
-        if let Some(Frame { open: Open::Map(open), .. }) = self.stack.last_mut() {
-            open.key = key;
-        }
-    }
-
-    fn merge(&mut self, value: Value, span: Span) {
-        let maps: Vec<Map<String, Value>> = match value {
-            Value::Object(map) => vec![map],
-            Value::Array(list) if list.iter().all(Value::is_object) => list
-                .into_iter()
-                .filter_map(|item| if let Value::Object(map) = item { Some(map) } else { None })
-                .collect(),
-            other => {
-                let problem =
-                    Diagnostic::warning("merge-key", "`<<` wants a map or a list of maps; it is kept as a key");
-                let problem = problem.at(self.place(span)).fix("write `<<: *anchor`, or quote the key");
-                self.report.push(problem);
-                if let Some(Frame { open: Open::Map(open), .. }) = self.stack.last_mut() {
-                    open.map.insert("<<".to_owned(), other);
-                }
-                return;
-            }
-        };
-        let Some(Frame { open: Open::Map(open), .. }) = self.stack.last_mut() else { return };
-        for (name, value) in maps.into_iter().flatten() {
-            if !open.map.contains_key(&name) {
-                open.merged.insert(name.clone());
-                open.map.insert(name, value);
-            }
-        }
-    }
-
-    /// Takes the whole of a document.
-    fn finish(&mut self, value: Value) {
-        if self.root.is_none() {
-            self.root = Some(value);
-        } else if let (false, Some(span)) = (value.is_null(), self.further) {
-            self.stack.clear();
-            let problem =
-                Diagnostic::warning("multiple-documents", "the file holds several YAML documents; the first is used");
-            let problem = problem.at(self.place(span)).fix("keep one document in a file");
-            self.report.push(problem);
-            self.done = true;
-        }
-    }
-}
-
-fn too_many(limits: &Limits) -> Diagnostic {
-    Diagnostic::error("document-too-large", format!("the document has more than {} values", limits.max_nodes))
-}
-
-fn too_deep(limits: &Limits) -> Diagnostic {
-    Diagnostic::error("document-too-deep", format!("the document is nested deeper than {} levels", limits.max_depth))
-}
-
-/// Levels of nesting below a value, itself not counted for scalars. Values here are at most
-/// `max_depth` deep, so is the recursion.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
-        _ => 0,
-    }
 }

@@ -111,14 +111,14 @@ impl Fence {
 
     /// The path to open for a reference to this path: what links lead to, if that may be read.
     pub(super) fn permit_path(&self, target: &str) -> Result<PathBuf, Refusal> {
+        if !target.starts_with('/') && target.contains(':') {
+            return Err(Refusal::plain("only files, http and https can be read".to_owned()));
+        }
         if self.folders.is_empty() {
             return Err(Refusal::plain("a document from a URL can't refer to files".to_owned()));
         }
         let parent = target.rsplit_once('/').map_or("", |(folder, _)| folder);
         let outside = "it is outside the folder of the document";
-        if !target.starts_with('/') && target.contains(':') {
-            return Err(Refusal::plain("only files, http and https can be read".to_owned()));
-        }
         // Nothing outside is touched, not even to see whether it exists.
         if !self.folders.iter().any(|folder| folder.has_name(target)) {
             return Err(Refusal::outside(outside, parent));

@@ -7,6 +7,7 @@ mod cycle;
 mod discriminator;
 mod finish;
 mod name;
+mod pattern;
 mod table;
 
 pub(super) use table::Table;

@@ -36,7 +36,7 @@ pub(super) struct Reader<'a> {
     /// Definitions of schemas.
     pub table: Table<'a>,
     /// Which regular expressions the validator takes.
-    pub patterns: HashMap<String, bool>,
+    pub patterns: HashMap<String, Option<String>>,
     /// How many more schemas are converted.
     pub schemas_left: usize,
     /// Parameters by document and pointer.

@@ -5,8 +5,8 @@ use super::error::{INVALID_PARAMS, RpcError};
 use super::jsonrpc::{Meta, Params, is_object, string};
 use super::queue::Queue;
 use super::version::Version;
-use super::{Scope, Server, convert, text, wire};
-use crate::content::Content;
+use super::{Scope, Server, convert, text};
+use crate::content::{Content, wire};
 use crate::service::{
     ClientFeatures, Completion, Context, Events, Failure, Outcome, PromptResult, ReadResult, Round, TraceContext,
 };
@@ -162,7 +162,7 @@ pub(crate) fn progress_token<'a>(meta: Option<&Meta<'a>>) -> Result<Option<&'a s
 }
 
 /// W3C trace context from `_meta`, else from the HTTP headers; malformed parts are ignored.
-fn trace(scope: &Scope<'_>, meta: Option<&Meta<'_>>) -> Option<Arc<TraceContext>> {
+pub(crate) fn trace(scope: &Scope<'_>, meta: Option<&Meta<'_>>) -> Option<Arc<TraceContext>> {
     let from_meta = |raw: Option<&RawValue>| raw.and_then(string).map(Cow::into_owned);
     let from_header =
         |name: &str| scope.headers.and_then(|headers| headers.get(name)?.to_str().ok()).map(str::to_owned);
@@ -215,6 +215,8 @@ pub(crate) fn context(
         client: features.known,
         trace: trace(scope, meta),
         local: scope.local,
+        transport: scope.transport,
+        record: None,
     }
 }
 

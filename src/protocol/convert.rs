@@ -22,6 +22,9 @@ pub(crate) struct View {
     revisions: [OnceLock<Revision>; 5],
 }
 
+/// Which list, for which set of visible tools, from which item on.
+type Page = (Kind, Arc<str>, usize);
+
 #[derive(Debug, Default)]
 struct Revision {
     /// JSON texts with the index of the tool that must be visible, if one must.
@@ -30,7 +33,7 @@ struct Revision {
     templates: Vec<Item>,
     prompts: Vec<Item>,
     hash: [u8; 8],
-    lists: Mutex<HashMap<(Kind, Arc<str>, usize), Part>>,
+    lists: Mutex<HashMap<Page, Part>>,
 }
 
 #[derive(Debug)]
@@ -44,6 +47,8 @@ struct Item {
 pub(crate) struct Part {
     pub(crate) items: Bytes,
     pub(crate) next: Option<usize>,
+    /// Items on it.
+    pub(crate) count: usize,
 }
 
 impl View {
@@ -97,7 +102,7 @@ impl View {
             count += 1;
         }
         text.push(']');
-        let part = Part { items: text.into(), next: rest.peek().is_some().then_some(start + count) };
+        let part = Part { items: text.into(), next: rest.peek().is_some().then_some(start + count), count };
         if lists.len() >= KEPT_LISTS {
             lists.clear();
         }

@@ -25,7 +25,8 @@ pub(crate) const FORBIDDEN: i32 = 403;
 pub(crate) struct RpcError {
     pub(crate) code: i32,
     pub(crate) message: Cow<'static, str>,
-    pub(crate) data: Option<Value>,
+    /// Boxed: errors travel in many results.
+    pub(crate) data: Option<Box<Value>>,
     /// HTTP status while nothing has been sent yet.
     pub(crate) status: u16,
     /// Scopes the caller lacks.
@@ -43,7 +44,7 @@ impl RpcError {
     }
 
     pub(crate) fn data(mut self, data: Value) -> Self {
-        self.data = Some(data);
+        self.data = Some(Box::new(data));
         self
     }
 
@@ -96,7 +97,7 @@ impl RpcError {
     pub(crate) fn write(&self, id: Option<&str>) -> Vec<u8> {
         let mut error = json!({"code": self.code, "message": self.message});
         if let (Some(data), Some(object)) = (&self.data, error.as_object_mut()) {
-            object.insert("data".to_owned(), data.clone());
+            object.insert("data".to_owned(), (**data).clone());
         }
         format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id.unwrap_or("null")).into_bytes()
     }

@@ -132,6 +132,7 @@ members! {
         request_id: &'a RawValue = "requestId",
         protocol_version: &'a RawValue = "protocolVersion",
         capabilities: &'a RawValue = "capabilities",
+        client_info: &'a RawValue = "clientInfo",
     }
 }
 
@@ -140,6 +141,7 @@ members! {
     Meta {
         protocol_version: &'a RawValue = "io.modelcontextprotocol/protocolVersion",
         client_capabilities: &'a RawValue = "io.modelcontextprotocol/clientCapabilities",
+        client_info: &'a RawValue = "io.modelcontextprotocol/clientInfo",
         log_level: &'a RawValue = "io.modelcontextprotocol/logLevel",
         progress_token: &'a RawValue = "progressToken",
         traceparent: &'a RawValue = "traceparent",

@@ -37,7 +37,7 @@ async fn dispatch(
 ) -> Result<Reply, RpcError> {
     let method = request.method.as_ref();
     if method == "initialize" {
-        return initialize(server, session, request);
+        return initialize(server, session, request, scope);
     }
     if method == "ping" {
         return Ok(empty(request));
@@ -52,7 +52,10 @@ async fn dispatch(
         });
     };
     session.ready();
-    let list = |kind| server.list(kind, version, &request.id, request.params.cursor, &scope.caller);
+    let list = |kind| server.list(kind, version, &request.id, &request.params, scope);
+    if method.ends_with("/list") {
+        server.look(scope).await;
+    }
     if !server.offers(method, version) {
         return Err(match method {
             "server/discover" => undescribed(request).status(200),
@@ -76,7 +79,7 @@ async fn dispatch(
 }
 
 /// The same revision if we speak it, else our newest with a handshake; never an error for a version.
-fn initialize(server: &Server, session: &Session, request: &Request<'_>) -> Result<Reply, RpcError> {
+fn initialize(server: &Server, session: &Session, request: &Request<'_>, scope: &Scope<'_>) -> Result<Reply, RpcError> {
     let wanted = request
         .params
         .protocol_version
@@ -91,6 +94,7 @@ fn initialize(server: &Server, session: &Session, request: &Request<'_>) -> Resu
     if !session.open(version, Features::read(&capabilities)) {
         return Err(RpcError::new(INVALID_REQUEST, "Already initialized"));
     }
+    server.record_start(scope, request.params.meta.as_ref(), "initialize", request.params.client_info, version);
     let mut result = json!({
         "protocolVersion": version.as_str(),
         "capabilities": server.capabilities(version),

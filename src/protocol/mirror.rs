@@ -108,6 +108,7 @@ fn agrees(value: &Value, header: &str) -> bool {
             }
             header.parse::<f64>().is_ok_and(|header| header.is_finite() && number.as_f64() == Some(header))
         }
-        other => other.to_string() == header,
+        // Nothing else can be mirrored.
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
     }
 }

@@ -83,12 +83,19 @@ async fn dispatch(
 ) -> Result<Reply, RpcError> {
     let version = described.version;
     let method = request.method.as_ref();
-    let list = |kind| server.list(kind, version, &request.id, request.params.cursor, &scope.caller);
+    let list = |kind| server.list(kind, version, &request.id, &request.params, scope);
+    if method.ends_with("/list") {
+        server.look(scope).await;
+    }
     if !server.offers(method, version) {
         return Err(RpcError::unknown_method(method, Some(version)));
     }
     match method {
-        "server/discover" => Ok(discover(server, request, version)),
+        "server/discover" => {
+            let meta = request.params.meta.as_ref();
+            server.record_start(scope, meta, "server/discover", meta.and_then(|meta| meta.client_info), version);
+            Ok(discover(server, request, version))
+        }
         "tools/list" => list(Kind::Tools),
         "resources/list" => list(Kind::Resources),
         "resources/templates/list" => list(Kind::Templates),
@@ -137,9 +144,12 @@ async fn call(
     let version = described.version;
     let call = calls::read(&request.method, &request.params)?;
     if let (calls::Call::Tool { name, .. }, Some(headers)) = (&call, scope.headers)
-        && let Some((_, _, tool)) = server.view().catalog.tools.get_full(name.as_ref())
-        && !tool.input.mirrored.is_empty()
-        && server.may_see(name, &scope.caller)
+        // Most tools mirror nothing: only the others cost the question who may see them.
+        && server.view().catalog.tools.get(name.as_ref()).is_some_and(|tool| !tool.input.mirrored.is_empty())
+        && let Some(tool) = {
+            server.look(scope).await;
+            server.seen_tool(name, &scope.caller)
+        }
     {
         mirror::check_params(headers, &request.params, &tool.input.mirrored)?;
     }

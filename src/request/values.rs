@@ -132,8 +132,11 @@ pub fn body_value<'a>(
 /// Arguments that no binding takes.
 fn rest(action: &RequestAction, arguments: &Arguments) -> Option<Value> {
     let taken = |name: &str| action.bindings.iter().any(|binding| argument_name(binding) == Some(name));
-    let members: Map<String, Value> =
-        arguments.iter().filter(|(name, _)| !taken(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
+    let members: Map<String, Value> = arguments
+        .iter()
+        .filter(|(name, _)| !taken(name) && !action.own.contains(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     if members.is_empty() { None } else { Some(Value::Object(members)) }
 }
 

@@ -145,10 +145,13 @@ impl Definitions {
         }
         let (id, definition) = self.target(&schema.uses, reference).filter(|(id, _)| !seen.contains(id))?;
         let extra = object.iter().filter(|(key, _)| *key != siblings);
-        if extra.clone().next().is_none() {
+        let anchored = definition.schema.json.get("$anchor").is_some();
+        if extra.clone().next().is_none() && !anchored {
             return Some((id, definition.schema.clone()));
         }
         let mut merged = definition.schema.json.as_object()?.clone();
+        // The definition may go along too, and an anchor may stand only once.
+        merged.shift_remove("$anchor");
         merged.extend(extra.map(|(key, value)| (key.clone(), value.clone())));
         Some((id, Schema { json: Arc::new(Value::Object(merged)), uses: definition.schema.uses.clone() }))
     }

@@ -4,9 +4,12 @@
 //! therefore accepts everything that the declared schema accepts, and beyond it missing, extra and null
 //! members and values outside enums, formats and bounds; it still names the members and their types.
 
+use super::keyword::each_reference;
 use super::kinds::{Kinds, allowed};
 use super::walk;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 
 /// The declared schema, without unused definitions.
 pub fn strict(schema: &Value) -> Value {
@@ -19,6 +22,12 @@ pub fn strict(schema: &Value) -> Value {
 /// schemas of additional members, descriptions and references; `allOf` is merged, `oneOf` becomes `anyOf`.
 /// A root that only objects satisfy stays `type: object`, without null.
 pub fn relaxed(schema: &Value) -> Value {
+    relaxed_within(schema, usize::MAX)
+}
+
+/// As [`relaxed`], with at most about `most` bytes of definitions: those nearest to the root come first, and
+/// references to the others become their type alone, which accepts more. Costs as much as what is kept.
+pub fn relaxed_within(schema: &Value, most: usize) -> Value {
     let mut relaxer = Relaxer { root: schema, inlined: Vec::new(), left: MOST_INLINED };
     let mut out = object(relaxer.relax(schema, 0, true));
     // Alternatives that come down to one reference: the root says itself what it is.
@@ -32,18 +41,61 @@ pub fn relaxed(schema: &Value) -> Value {
         out.shift_remove("type");
         out.shift_insert(0, "type".to_string(), Value::from("object"));
     }
-    let definitions = schema.get("$defs").and_then(Value::as_object);
-    let relaxed: Map<String, Value> = definitions
-        .into_iter()
-        .flatten()
-        .map(|(name, definition)| (name.clone(), relaxer.relax(definition, 0, false)))
-        .collect();
-    if !relaxed.is_empty() {
-        out.insert("$defs".to_string(), Value::Object(relaxed));
-    }
     let mut out = Value::Object(out);
-    walk::drop_unused(&mut out);
+    let mut kept = Map::new();
+    let mut cut: HashMap<String, Value> = HashMap::new();
+    let mut open: VecDeque<String> = names(&out).into();
+    let (mut left, mut misses) = (most, 0);
+    while let Some(name) = open.pop_front() {
+        if kept.contains_key(&name) || cut.contains_key(&name) {
+            continue;
+        }
+        let Some(definition) = schema.get("$defs").and_then(|definitions| definitions.get(&name)) else { continue };
+        let relaxed = if left == 0 { json!({}) } else { relaxer.relax(definition, 0, false) };
+        let size = if most == usize::MAX { 0 } else { relaxed.to_string().len() };
+        if size >= left {
+            // Few of the others would fit; trying them all costs as much as keeping them.
+            misses += 1;
+            left = if misses > 8 { 0 } else { left };
+            cut.insert(name, bare_type(allowed(schema, definition) | Kinds::NULL));
+        } else {
+            left -= size;
+            open.extend(names(&relaxed));
+            kept.insert(name, relaxed);
+        }
+    }
+    if let (Some(out), false) = (out.as_object_mut(), kept.is_empty()) {
+        out.insert("$defs".to_string(), Value::Object(kept));
+    }
+    if !cut.is_empty() {
+        cut_references(&mut out, &cut);
+        walk::drop_unused(&mut out);
+    }
     out
+}
+
+/// Names of the definitions that a schema refers to, in order.
+fn names(schema: &Value) -> Vec<String> {
+    let mut names = Vec::new();
+    each_reference(schema, &mut |reference| names.extend(walk::definition_name(reference).map(Cow::into_owned)));
+    names
+}
+
+fn bare_type(kinds: Kinds) -> Value {
+    if kinds == Kinds::ALL { json!({}) } else { json!({ "type": kinds.names() }) }
+}
+
+fn cut_references(schema: &mut Value, cut: &HashMap<String, Value>) {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(walk::definition_name);
+    if let Some(Value::Object(bare)) = name.and_then(|name| cut.get(name.as_ref()))
+        && let Some(members) = schema.as_object_mut()
+    {
+        members.shift_remove("$ref");
+        for (keyword, value) in bare {
+            members.insert(keyword.clone(), value.clone());
+        }
+    }
+    walk::each_child_mut(schema, &mut |child| cut_references(child, cut));
 }
 
 fn object(schema: Value) -> Map<String, Value> {
@@ -233,7 +285,17 @@ impl<'r> Relaxer<'r> {
     }
 }
 
+/// True for an alternative that only null satisfies, if any.
 fn only_null(root: &Value, schema: &Value) -> bool {
+    match schema.get("type") {
+        // What nearly every alternative says at once.
+        Some(Value::String(name)) if name != "null" => schema.get("enum").is_some() && null_at_most(root, schema),
+        Some(Value::String(_)) => true,
+        _ => null_at_most(root, schema),
+    }
+}
+
+fn null_at_most(root: &Value, schema: &Value) -> bool {
     allowed(root, schema).without(Kinds::NULL) == Kinds::NONE
 }
 

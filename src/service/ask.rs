@@ -59,7 +59,7 @@ impl Asking<'_> {
             None => Map::new(),
         };
         for (key, answer) in &round.answers {
-            // Answers to questions that were never asked are ignored.
+            // Answers to questions that are not asked here are ignored.
             if key == CONFIRM || self.asks.iter().any(|(asked, _)| asked == key) {
                 answers.insert(key.clone(), answer.clone());
             }
@@ -85,33 +85,44 @@ impl Asking<'_> {
                 },
             }
         }
-        for (key, ask) in self.asks {
-            let able = match ask.kind {
-                AskKind::Elicit => self.context.client.elicitation,
-                AskKind::Sample => self.context.client.sampling,
-                AskKind::Roots => self.context.client.roots,
-            };
-            if ask.optional && !able {
-                continue;
-            }
-            if ask.unless.as_ref().is_some_and(|name| arguments.contains_key(name)) {
-                continue;
-            }
-            match answers.get(key) {
-                Some(answer) => match self.taken(key, ask, answer)? {
-                    Taken::Value(value) => {
-                        arguments.insert(ask.into.clone().unwrap_or_else(|| key.clone()), value);
-                    }
-                    Taken::Again => {
+        // Questions that need no more answer; those that come `after` them may be asked.
+        let mut settled: Vec<&str> = Vec::new();
+        let mut pending: Vec<&(String, Ask)> = self.asks.iter().collect();
+        loop {
+            let count = pending.len();
+            let mut later = Vec::new();
+            for one in pending {
+                let (key, ask) = one;
+                let known = |before: &str| self.asks.iter().any(|(key, _)| key == before);
+                if ask.after.as_deref().is_some_and(|before| known(before) && !settled.contains(&before)) {
+                    later.push(one);
+                    continue;
+                }
+                let needless = ask.unless.as_ref().is_some_and(|name| arguments.contains_key(name));
+                if needless || ask.optional && !self.able(ask.kind).0 {
+                    settled.push(key);
+                    continue;
+                }
+                match answers.get(key) {
+                    Some(answer) => match self.taken(key, ask, answer)? {
+                        Taken::Value(value) => {
+                            settled.push(key);
+                            arguments.insert(ask.into.clone().unwrap_or_else(|| key.clone()), value);
+                        }
+                        Taken::Again => {
+                            requests.insert(key.clone(), self.request(ask, &arguments)?);
+                        }
+                        Taken::Refused(text) => return Ok(Asked::Refused(text)),
+                    },
+                    None => {
                         requests.insert(key.clone(), self.request(ask, &arguments)?);
                     }
-                    Taken::Refused(text) => return Ok(Asked::Refused(text)),
-                },
-                None if ask.after.as_ref().is_some_and(|before| !answers.contains_key(before)) => {}
-                None => {
-                    requests.insert(key.clone(), self.request(ask, &arguments)?);
                 }
             }
+            if later.is_empty() || later.len() == count {
+                break;
+            }
+            pending = later;
         }
         if requests.is_empty() {
             arguments.shift_remove(CONFIRM);
@@ -124,23 +135,27 @@ impl Asking<'_> {
         Ok(Asked::Wait { requests, state })
     }
 
-    fn request(&self, ask: &Ask, arguments: &Arguments) -> Result<Value, Failure> {
+    /// Whether the client can do this, and what the capability is called.
+    fn able(&self, kind: AskKind) -> (bool, &'static str) {
         let client = &self.context.client;
-        let (able, capability) = match ask.kind {
+        match kind {
             AskKind::Elicit => (client.elicitation, "elicitation"),
             AskKind::Sample => (client.sampling, "sampling"),
             AskKind::Roots => (client.roots, "roots"),
-        };
+        }
+    }
+
+    fn request(&self, ask: &Ask, arguments: &Arguments) -> Result<Value, Failure> {
+        let (able, capability) = self.able(ask.kind);
         if !able {
             return Err(Failure::MissingCapability(json!({capability: {}})));
         }
-        let scope = Value::Object(arguments.clone());
         let text = |template: &Option<String>| match template {
             None => Ok(String::new()),
             // Compiled at each ask: a person answers in seconds, a template compiles in microseconds.
             Some(text) => crate::template::Template::compile(text)
                 .map_err(|error| error.to_string())
-                .and_then(|template| template.render(&scope))
+                .and_then(|template| spoken(&template, arguments))
                 .map_err(Failure::Internal),
         };
         Ok(match ask.kind {
@@ -239,7 +254,16 @@ fn picked(ask: &Ask, value: Value) -> Value {
 /// The template can't be rendered.
 pub fn confirmation(tool: &Tool, arguments: &Arguments) -> Result<Option<String>, Failure> {
     let Some(template) = &tool.confirm else { return Ok(None) };
-    template.render(&Value::Object(arguments.clone())).map(Some).map_err(Failure::Internal)
+    spoken(template, arguments).map(Some).map_err(Failure::Internal)
+}
+
+/// A text for a person: an argument that was not given is empty in it.
+fn spoken(template: &crate::template::Template, arguments: &Arguments) -> Result<String, String> {
+    let mut scope = arguments.clone();
+    for name in template.placeholders().into_iter().filter_map(|path| path.into_iter().next()) {
+        scope.entry(name).or_insert(Value::Null);
+    }
+    template.render(&Value::Object(scope))
 }
 
 /// Passes a wait on.

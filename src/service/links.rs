@@ -8,6 +8,9 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// How links begin.
+pub(super) const PREFIX: &str = "rest-mcp://answers/";
+
 /// Most kept bytes, and how long.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 const LIFETIME: Duration = Duration::from_secs(10 * 60);
@@ -65,7 +68,7 @@ impl LinkMaker for Maker<'_> {
         let mut random = [0u8; 16];
         getrandom::fill(&mut random).ok()?;
         let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let uri = format!("rest-mcp://answers/{id}");
+        let uri = format!("{PREFIX}{id}");
         let now = Instant::now();
         let mut kept = self.links.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|one| one.until > now);
@@ -95,7 +98,10 @@ pub fn upload_reader(local: bool, folders: &[String]) -> Option<Reader> {
     Some(Box::new(move |path: &str| {
         const REFUSED: &str = "the file is not in a folder that `upload_dirs` allows";
         let real = Path::new(path).canonicalize().map_err(|_| REFUSED.to_string())?;
-        let inside = folders.iter().filter_map(|folder| Path::new(folder).canonicalize().ok()).any(|folder| real.starts_with(folder));
+        let inside = folders
+            .iter()
+            .filter_map(|folder| Path::new(folder).canonicalize().ok())
+            .any(|folder| real.starts_with(folder));
         if !inside || !real.is_file() {
             return Err(REFUSED.to_string());
         }

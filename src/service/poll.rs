@@ -1,9 +1,9 @@
 //! `poll`: waits for a long-running job, with progress, until it is done, the limit is reached or the client goes away.
 
-use super::request::Sent;
-use super::run::{Service, State};
 use super::Context;
-use crate::catalog::{Action, Arguments, RequestAction, Tool};
+use super::request::{Sent, elsewhere};
+use super::run::{Service, State};
+use crate::catalog::{Action, Arguments, From, RequestAction, Tool};
 use crate::content::{Block, Content, jq::Jq};
 use crate::mapping::Poll;
 use crate::response::Response;
@@ -31,11 +31,16 @@ impl Service {
         let mut reported = -1.0f64;
         let mut response = first;
         let mut location = None;
+        // What the answers said so far, for an operation that is asked for the status.
+        let mut known = serde_json::Map::new();
         loop {
             if !action.success.contains(response.status.as_u16()) {
                 return self.shaped(tool, &response, &arguments, context);
             }
             let body: Value = serde_json::from_slice(&response.body).unwrap_or(Value::Null);
+            if let Value::Object(members) = &body {
+                known.extend(members.clone());
+            }
             if let Some(found) = next_location(rules, &response, &body) {
                 location = Some(found);
             }
@@ -65,10 +70,11 @@ impl Service {
                 () = tokio::time::sleep(pause) => {}
                 () = context.cancel.cancelled() => return Content::error("Cancelled; the job itself may go on.".to_string()),
             }
-            response = match self.ask_again(state, context, action, rules, &arguments, location.as_deref(), &body).await {
-                Sent::Answer(response) => response,
-                Sent::Failed(content) => return content,
-            };
+            response =
+                match self.ask_again(state, context, action, rules, &arguments, location.as_deref(), &known).await {
+                    Sent::Answer(response) => response,
+                    Sent::Failed(content) => return content,
+                };
         }
     }
 
@@ -81,23 +87,27 @@ impl Service {
         rules: &Poll,
         arguments: &Arguments,
         location: Option<&str>,
-        body: &Value,
+        known: &serde_json::Map<String, Value>,
     ) -> Sent {
         if let Some(name) = rules.location.as_deref().and_then(|text| text.strip_prefix("operation ")) {
             let name = name.trim();
             let catalog = &state.catalog;
-            let found = catalog.tools.values().chain(catalog.hidden.values()).find(|tool| {
-                tool.name == name || tool.operation.as_ref().is_some_and(|operation| operation.operation_id.as_deref() == Some(name))
-            });
+            let found = catalog.tools.values().chain(catalog.hidden.values()).find(|tool| tool.is_called(name));
             let Some(Action::Request(other)) = found.map(|tool| &tool.action) else {
                 return Sent::Failed(Content::error(format!("`poll.location` names `{name}`, which is no operation.")));
             };
             // The status operation takes what the call was made with and what the job's answer says.
             let mut given = arguments.clone();
-            if let Value::Object(members) = body {
-                for (key, value) in members {
-                    given.insert(key.clone(), value.clone());
-                }
+            given.extend(known.clone());
+            let missing =
+                other.bindings.iter().filter(|binding| binding.required).filter_map(|binding| match &binding.from {
+                    From::Argument(name) if !given.contains_key(name) => Some(name.clone()),
+                    _ => None,
+                });
+            let missing: Vec<String> = missing.collect();
+            // A job's own number is called `id` in its answer, and by another name in the path.
+            if let ([only], Some(id)) = (missing.as_slice(), known.get("id")) {
+                given.insert(only.clone(), id.clone());
             }
             return self.send(state, context, other, &given).await;
         }
@@ -105,13 +115,17 @@ impl Service {
             if action.method == http::Method::GET {
                 return self.send(state, context, action, arguments).await;
             }
-            return Sent::Failed(Content::error("The job was accepted, but the API did not say where to ask about it.".to_string()));
+            return Sent::Failed(Content::error(
+                "The job was accepted, but the API did not say where to ask about it.".to_string(),
+            ));
         };
         match self.built(state, context, action, arguments).await {
             Err(content) => Sent::Failed(content),
-            Ok((request, _)) => match status_request(&request, location) {
+            Ok((request, _)) => match follow(request, location) {
                 Some(request) => self.dispatch(state, context, action, request).await,
-                None => Sent::Failed(Content::error("The job's status lies on another server; it was not asked.".to_string())),
+                None => Sent::Failed(Content::error(
+                    "The job's status lies on another server; it was not asked.".to_string(),
+                )),
             },
         }
     }
@@ -134,9 +148,11 @@ impl Service {
         let Some(url) = result else { return self.shaped(tool, &response, &arguments, context) };
         let sent = match self.built(state, context, action, &arguments).await {
             Err(content) => Sent::Failed(content),
-            Ok((request, _)) => match status_request(&request, url) {
+            Ok((request, _)) => match follow(request, url) {
                 Some(request) => self.dispatch(state, context, action, request).await,
-                None => Sent::Failed(Content::error("The job's result lies on another server; it was not fetched.".to_string())),
+                None => Sent::Failed(Content::error(
+                    "The job's result lies on another server; it was not fetched.".to_string(),
+                )),
             },
         };
         match sent {
@@ -147,20 +163,12 @@ impl Service {
 }
 
 /// A GET with the call's credentials to a place on the same server.
-fn status_request(original: &crate::request::Request, location: &str) -> Option<crate::request::Request> {
-    let base = url::Url::parse(&original.url).ok()?;
-    let target = base.join(location).ok()?;
-    if target.origin() != base.origin() {
-        return None;
-    }
-    let mut request = original.clone();
+fn follow(mut request: crate::request::Request, location: &str) -> Option<crate::request::Request> {
     request.method = http::Method::GET;
-    request.url = target.to_string();
-    request.secret_in_url.clear();
     request.body = None;
     request.headers.remove(http::header::CONTENT_TYPE);
     request.headers.remove(http::header::CONTENT_LENGTH);
-    Some(request)
+    elsewhere(request, location)
 }
 
 fn next_location(rules: &Poll, response: &Response, body: &Value) -> Option<String> {
@@ -168,7 +176,12 @@ fn next_location(rules: &Poll, response: &Response, body: &Value) -> Option<Stri
     match text.split_once(' ') {
         Some(("header", name)) => response.header(name.trim()).map(str::to_string),
         Some(_) => None,
-        None => text.trim_start_matches('.').split('.').try_fold(body, |value, key| value.get(key))?.as_str().map(str::to_string),
+        None => text
+            .trim_start_matches('.')
+            .split('.')
+            .try_fold(body, |value, key| value.get(key))?
+            .as_str()
+            .map(str::to_string),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Resources, prompts and completion.
 
 use super::ask::{Asked, Asking, wait};
+use super::observe::note;
 use super::run::Service;
 use super::steps::{text_of, value_of};
 use super::{Completion, Context, Failure, Outcome, PromptResult, ReadResult, Round};
@@ -15,24 +16,58 @@ use std::sync::Arc;
 const MOST_VALUES: usize = 100;
 
 impl Service {
-    pub(super) async fn read(&self, context: &Context, uri: &str, _round: Round) -> Result<Outcome<ReadResult>, Failure> {
+    pub(super) async fn read(
+        &self,
+        context: &Context,
+        uri: &str,
+        _round: Round,
+    ) -> Result<Outcome<ReadResult>, Failure> {
         if let Some(contents) = self.links.read(&context.caller, uri) {
             return Ok(Outcome::Complete(ReadResult { contents: vec![contents], ttl_ms: None }));
         }
         let state = self.state.load_full();
+        if let Err(wait) = state.rates.check(context.caller.tenant.as_deref()) {
+            note(context, "rate_limited");
+            return Err(Failure::Internal(crate::content::failure::too_many_calls_text(wait)));
+        }
         let unknown = || Failure::UnknownResource(uri.to_string());
-        let (resource, arguments) = state.catalog.resources.iter().find_map(|resource| Some((resource.clone(), matched(resource, uri)?))).ok_or_else(unknown)?;
+        let (resource, arguments) = state
+            .catalog
+            .resources
+            .iter()
+            .find_map(|resource| Some((resource.clone(), matched(resource, uri)?)))
+            .ok_or_else(unknown)?;
         if !matches!(state.gate.decide(&context.caller, &resource.tool).await, Decision::Allow) {
             return Err(unknown());
         }
-        let call = call::prepare_value(&resource.tool, arguments).map_err(|refusal| Failure::InvalidParams(refusal.text(&resource.name)))?;
+        let call = call::prepare_value(&resource.tool, arguments)
+            .map_err(|refusal| Failure::InvalidParams(refusal.text(&resource.name)))?;
         let content = self.execute(&state, context, &resource.tool, call.arguments, 1).await?;
         if content.is_error {
             let text = text_of(&content);
-            return Err(if text.starts_with("HTTP 404") || text.starts_with("HTTP 410") { unknown() } else { Failure::Internal(text) });
+            return Err(if text.starts_with("HTTP 404") || text.starts_with("HTTP 410") {
+                unknown()
+            } else {
+                Failure::Internal(text)
+            });
         }
-        let contents = contents(&content, uri, resource.mime_type.as_deref());
-        let ttl_ms = content.meta.as_ref().and_then(|meta| meta.get(super::request::META_MAX_AGE)).and_then(Value::as_u64).map(|seconds| seconds.saturating_mul(1000));
+        let mut contents = contents(&content, uri, resource.mime_type.as_deref());
+        for one in &mut contents {
+            // A large file became a link on its way; here its bytes are wanted.
+            if let ResourceBody::Text(target) = &one.body
+                && target.starts_with(super::links::PREFIX)
+                && let Some(kept) = self.links.read(&context.caller, target)
+            {
+                one.mime_type = resource.mime_type.clone().or(kept.mime_type);
+                one.body = kept.body;
+            }
+        }
+        let ttl_ms = content
+            .meta
+            .as_ref()
+            .and_then(|meta| meta.get(super::request::META_MAX_AGE))
+            .and_then(Value::as_u64)
+            .map(|seconds| seconds.saturating_mul(1000));
         Ok(Outcome::Complete(ReadResult { contents, ttl_ms }))
     }
 
@@ -67,7 +102,12 @@ impl Service {
             Asked::Wait { requests, state } => return Ok(wait(requests, state)),
             Asked::Refused(text) => return Err(Failure::InvalidParams(text)),
         };
-        let mut scope: Map<String, Value> = prompt.rules.arguments.iter().map(|argument| (argument.name.clone(), Value::String(String::new()))).collect();
+        let mut scope: Map<String, Value> = prompt
+            .rules
+            .arguments
+            .iter()
+            .map(|argument| (argument.name.clone(), Value::String(String::new())))
+            .collect();
         scope.extend(given);
         let scope = Value::Object(scope);
         let render = |template: &crate::template::Template| template.render(&scope).map_err(Failure::Internal);
@@ -86,7 +126,9 @@ impl Service {
                     let mime_type = contents.mime_type.clone().unwrap_or_else(|| "image/png".to_string());
                     match contents.body {
                         ResourceBody::Blob(data) => Block::Image { data, mime_type },
-                        ResourceBody::Text(_) => return Err(Failure::Internal("the prompt's image resource is text".to_string())),
+                        ResourceBody::Text(_) => {
+                            return Err(Failure::Internal("the prompt's image resource is text".to_string()));
+                        }
                     }
                 }
             };
@@ -97,7 +139,9 @@ impl Service {
 
     async fn first(&self, context: &Context, uri: &str) -> Result<ResourceContents, Failure> {
         match Box::pin(self.read(context, uri, Round::default())).await? {
-            Outcome::Complete(result) => result.contents.into_iter().next().ok_or_else(|| Failure::UnknownResource(uri.to_string())),
+            Outcome::Complete(result) => {
+                result.contents.into_iter().next().ok_or_else(|| Failure::UnknownResource(uri.to_string()))
+            }
             Outcome::InputRequired { .. } => Err(Failure::Internal("a resource of a prompt can't ask".to_string())),
         }
     }
@@ -115,7 +159,8 @@ impl Service {
             Ok(name) => {
                 let prompt = state.catalog.prompts.get(name).ok_or_else(|| Failure::UnknownPrompt(name.to_string()))?;
                 let rules = prompt.rules.arguments.iter().find(|one| one.name == argument);
-                let rules = rules.ok_or_else(|| Failure::InvalidParams(format!("prompt `{name}` has no argument `{argument}`")))?;
+                let rules = rules
+                    .ok_or_else(|| Failure::InvalidParams(format!("prompt `{name}` has no argument `{argument}`")))?;
                 match &rules.complete {
                     Some(Value::Array(list)) => list.iter().map(plain).collect(),
                     Some(Value::String(tool)) => self.values_of(context, tool, argument, given).await,
@@ -124,13 +169,20 @@ impl Service {
             }
             Err(uri) => {
                 let resource = state.catalog.resources.iter().find(|resource| resource.uri == uri);
-                let resource = resource.ok_or_else(|| Failure::InvalidParams("there is no such resource template".to_string()))?;
-                let schema = resource.tool.input.published.get("properties").and_then(|properties| properties.get(argument));
-                schema.and_then(|schema| schema.get("enum")).and_then(Value::as_array).map(|list| list.iter().map(plain).collect()).unwrap_or_default()
+                let resource =
+                    resource.ok_or_else(|| Failure::InvalidParams("there is no such resource template".to_string()))?;
+                let schema =
+                    resource.tool.input.published.get("properties").and_then(|properties| properties.get(argument));
+                schema
+                    .and_then(|schema| schema.get("enum"))
+                    .and_then(Value::as_array)
+                    .map(|list| list.iter().map(plain).collect())
+                    .unwrap_or_default()
             }
         };
         let wanted = typed.to_lowercase();
-        let mut found: Vec<String> = values.into_iter().filter(|value| value.to_lowercase().contains(&wanted)).collect();
+        let mut found: Vec<String> =
+            values.into_iter().filter(|value| value.to_lowercase().contains(&wanted)).collect();
         // What starts with the typed text comes first.
         found.sort_by_key(|value| !value.to_lowercase().starts_with(&wanted));
         found.dedup();
@@ -140,15 +192,27 @@ impl Service {
     }
 
     /// Values that a tool's answer lists: strings, or the member named like the argument (else `id`, `name`).
-    async fn values_of(&self, context: &Context, tool: &str, argument: &str, given: &Map<String, Value>) -> Vec<String> {
+    async fn values_of(
+        &self,
+        context: &Context,
+        tool: &str,
+        argument: &str,
+        given: &Map<String, Value>,
+    ) -> Vec<String> {
         let state = self.state.load_full();
         let catalog = &state.catalog;
-        let Some(tool) = catalog.tools.get(tool).or_else(|| catalog.hidden.get(tool)).cloned() else { return Vec::new() };
+        let Some(tool) = catalog.tools.get(tool).or_else(|| catalog.hidden.get(tool)).cloned() else {
+            return Vec::new();
+        };
         if !tool.annotations.read_only || !matches!(state.gate.decide(&context.caller, &tool).await, Decision::Allow) {
             return Vec::new();
         }
         let known = tool.input.published.get("properties").and_then(Value::as_object);
-        let with: Arguments = given.iter().filter(|(key, _)| known.is_some_and(|known| known.contains_key(*key))).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let with: Arguments = given
+            .iter()
+            .filter(|(key, _)| known.is_some_and(|known| known.contains_key(*key)))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
         let Ok(call) = call::prepare_value(&tool, with) else { return Vec::new() };
         let Ok(content) = self.execute(&state, context, &tool, call.arguments, 1).await else { return Vec::new() };
         let value = value_of(&content);
@@ -208,9 +272,15 @@ fn contents(content: &Content, uri: &str, mime_type: Option<&str>) -> Vec<Resour
     for block in &content.blocks {
         all.push(match block {
             Block::Text(Text::Plain(text)) => make(Some("text/plain"), ResourceBody::Text(text.clone())),
-            Block::Text(Text::Json(Json::Raw(bytes))) => make(Some("application/json"), ResourceBody::Text(String::from_utf8_lossy(bytes).into_owned())),
-            Block::Text(Text::Json(Json::Tree(value))) => make(Some("application/json"), ResourceBody::Text(value.to_string())),
-            Block::Image { data, mime_type } | Block::Audio { data, mime_type } => make(Some(mime_type), ResourceBody::Blob(data.clone())),
+            Block::Text(Text::Json(Json::Raw(bytes))) => {
+                make(Some("application/json"), ResourceBody::Text(String::from_utf8_lossy(bytes).into_owned()))
+            }
+            Block::Text(Text::Json(Json::Tree(value))) => {
+                make(Some("application/json"), ResourceBody::Text(value.to_string()))
+            }
+            Block::Image { data, mime_type } | Block::Audio { data, mime_type } => {
+                make(Some(mime_type), ResourceBody::Blob(data.clone()))
+            }
             Block::Resource(inner) => make(inner.mime_type.as_deref(), inner.body.clone()),
             Block::Link { uri: target, .. } => make(Some("text/uri-list"), ResourceBody::Text(target.clone())),
         });

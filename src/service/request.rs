@@ -1,7 +1,8 @@
 //! One request behind a tool: credentials, request, answer, content.
 
+use super::observe::Leg;
 use super::run::{Service, State};
-use super::Context;
+use super::{Context, TraceContext};
 use crate::access::Caller;
 use crate::catalog::{Arguments, From, RequestAction, Tool};
 use crate::content::{self, Content, failure};
@@ -50,13 +51,7 @@ impl Service {
     }
 
     /// The answer as content.
-    pub(super) fn shaped(
-        &self,
-        tool: &Tool,
-        response: &Response,
-        arguments: &Arguments,
-        context: &Context,
-    ) -> Content {
+    pub(super) fn shaped(&self, tool: &Tool, response: &Response, arguments: &Arguments, context: &Context) -> Content {
         let maker = self.links.maker(&context.caller);
         let uri = identity(tool, context);
         let mut content = content::from_response(tool, arguments, response, &uri, Some(&maker));
@@ -82,7 +77,19 @@ impl Service {
             Err(no_answer) => return Err(failure::from_no_answer(&no_answer, &context.request_id, true)),
         };
         let caller = |value: &CallerValue| caller_value(&context.caller, value);
-        let template = |template: &BodyTemplate, arguments: &Arguments| template.render_in(&Scope::new(&Value::Object(arguments.clone())));
+        let template = |template: &BodyTemplate, arguments: &Arguments| {
+            let mut known = arguments.clone();
+            for (name, from) in &action.aliases {
+                let value = match from {
+                    From::Argument(argument) => arguments.get(argument).cloned(),
+                    From::Fixed(value) => Some(value.clone()),
+                    From::Caller(wanted) => caller(wanted).map(Value::String),
+                    From::Secret(_) | From::Template(_) | From::Rest => None,
+                };
+                known.extend(value.map(|value| (name.clone(), value)));
+            }
+            template.render_in(&Scope::new(&Value::Object(known)))
+        };
         let reader = super::links::upload_reader(context.local, &source.upload_dirs);
         let forwarded = forwarded(&context.caller, &source.forward_headers);
         let fixed = Fixed {
@@ -98,26 +105,41 @@ impl Service {
         }
     }
 
-    async fn credentials(&self, state: &State, context: &Context, action: &RequestAction) -> Result<Resolved, NoAnswer> {
+    async fn credentials(
+        &self,
+        state: &State,
+        context: &Context,
+        action: &RequestAction,
+    ) -> Result<Resolved, NoAnswer> {
         if action.security.is_empty() {
             return Ok(Resolved::default());
         }
         let name = state.catalog.sources.get(action.source).map(|source| source.name.as_str()).unwrap_or_default();
         let tenant = context.caller.tenant.as_deref().and_then(|tenant| state.tenants.get(tenant)?.get(name));
-        state.upstream.credentials(action.source, &action.security, &context.caller, tenant).await.map_err(|missing| match missing {
-            NoCredential::Missing { names } => NoAnswer::Credential(names.join(", ")),
-            NoCredential::Failed(no_answer) => no_answer,
+        state.upstream.credentials(action.source, &action.security, &context.caller, tenant).await.map_err(|missing| {
+            match missing {
+                NoCredential::Missing { names } => NoAnswer::Credential(names.join(", ")),
+                NoCredential::Failed(no_answer) => no_answer,
+            }
         })
     }
 
     /// Builds and sends; where a fetched token is refused, once more with a fresh one.
-    pub(super) async fn send(&self, state: &State, context: &Context, action: &RequestAction, arguments: &Arguments) -> Sent {
+    pub(super) async fn send(
+        &self,
+        state: &State,
+        context: &Context,
+        action: &RequestAction,
+        arguments: &Arguments,
+    ) -> Sent {
         let (request, credentials) = match self.built(state, context, action, arguments).await {
             Ok(built) => built,
             Err(content) => return Sent::Failed(content),
         };
         match self.dispatch(state, context, action, request).await {
-            Sent::Answer(response) if response.status == http::StatusCode::UNAUTHORIZED && state.upstream.rejected(&credentials) => {
+            Sent::Answer(response)
+                if response.status == http::StatusCode::UNAUTHORIZED && state.upstream.rejected(&credentials) =>
+            {
                 match self.built(state, context, action, arguments).await {
                     Ok((request, _)) => self.dispatch(state, context, action, request).await,
                     Err(content) => Sent::Failed(content),
@@ -128,8 +150,19 @@ impl Service {
     }
 
     /// Sends a finished request.
-    pub(super) async fn dispatch(&self, state: &State, context: &Context, action: &RequestAction, request: Request) -> Sent {
-        match state.upstream.send(action.source, request, &options(context, action)).await {
+    pub(super) async fn dispatch(
+        &self,
+        state: &State,
+        context: &Context,
+        action: &RequestAction,
+        request: Request,
+    ) -> Sent {
+        let leg = context.record.as_ref().map(|record| record.leg(state, action));
+        let result = state.upstream.send(action.source, request, &options(context, action, leg.as_ref())).await;
+        if let Some(leg) = leg {
+            leg.end(result.as_ref().map(|response| response.status.as_u16()));
+        }
+        match result {
             Ok(response) => Sent::Answer(response),
             Err(no_answer) => Sent::Failed(no_content(context, action, &no_answer)),
         }
@@ -164,15 +197,44 @@ fn forwarded(caller: &Caller, names: &[String]) -> Vec<(http::HeaderName, http::
 }
 
 /// Limits and identity of one sending.
-pub(super) fn options(context: &Context, action: &RequestAction) -> SendOptions {
-    SendOptions {
-        timeout: action.timeout,
-        idempotent: action.idempotent,
-        cancel: context.cancel.clone(),
-        trace: context.trace.as_ref().map(|trace| {
-            Arc::new(Propagation::new(trace.traceparent.as_deref(), trace.tracestate.as_deref(), trace.baggage.as_deref()))
-        }),
+pub(super) fn options(context: &Context, action: &RequestAction, leg: Option<&Leg<'_>>) -> SendOptions {
+    let trace = match leg {
+        Some(leg) => leg.propagation(),
+        None => context.trace.as_deref().map(|trace| Arc::new(propagation(trace))),
+    };
+    SendOptions { timeout: action.timeout, idempotent: action.idempotent, cancel: context.cancel.clone(), trace }
+}
+
+/// The client's trace context as headers.
+pub(super) fn propagation(trace: &TraceContext) -> Propagation {
+    Propagation::new(trace.traceparent.as_deref(), trace.tracestate.as_deref(), trace.baggage.as_deref())
+}
+
+/// The request with another address on the same server, which may be relative; credentials go nowhere else.
+/// Those in the query come along.
+pub(super) fn elsewhere(mut request: Request, address: &str) -> Option<Request> {
+    let base = url::Url::parse(&request.url).ok()?;
+    let mut target = base.join(address).ok()?;
+    if target.origin() != base.origin() {
+        return None;
     }
+    target.set_fragment(None);
+    let mut text = target.to_string();
+    let mut secrets = Vec::new();
+    for range in &request.secret_in_url {
+        let pair_start = request.url.get(..range.end).and_then(|head| head.rfind(['?', '&'])).map_or(0, |at| at + 1);
+        let Some(pair) = request.url.get(pair_start..range.end) else { continue };
+        let Some((name, _)) = pair.split_once('=') else { continue };
+        let given = target.query().is_some_and(|query| query.split('&').any(|one| one.split('=').next() == Some(name)));
+        if !given {
+            text.push(if text.contains('?') { '&' } else { '?' });
+            text.push_str(pair);
+            secrets.push(text.len() - pair.len()..text.len());
+        }
+    }
+    request.url = text;
+    request.secret_in_url = secrets;
+    Some(request)
 }
 
 /// Something about the caller, for `${caller:…}`.
@@ -202,4 +264,3 @@ pub fn wanted_headers(action: &RequestAction) -> impl Iterator<Item = &str> {
         _ => None,
     })
 }
-

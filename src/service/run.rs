@@ -1,20 +1,23 @@
 //! The service itself: one call end to end.
 
 use super::ask::{Asked, Asking, CONFIRM, confirmation, wait};
+use super::observe::{Observer, Target, note};
 use super::state::StateKey;
 use super::{Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, Visible};
 use crate::access::{Caller, Decision};
+use crate::audit::Audit;
 use crate::call;
 use crate::catalog::search::Index;
 use crate::catalog::{Action, Arguments, Catalog, Tool};
 use crate::content::{Content, failure};
 use crate::upstream::Upstream;
 use crate::upstream::auth::TenantCredentials;
+use crate::upstream::limits::TenantRates;
 use crate::upstream::policy::Gate;
-use std::collections::HashMap;
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::broadcast;
 
@@ -31,6 +34,8 @@ pub struct State {
     pub gate: Gate,
     /// Credentials of tenants: tenant, then source name.
     pub tenants: HashMap<String, HashMap<String, TenantCredentials>>,
+    /// How often tenants may call.
+    pub rates: Arc<TenantRates>,
     /// Search index, made on first use.
     pub(super) index: OnceLock<Index>,
 }
@@ -38,7 +43,7 @@ pub struct State {
 impl State {
     /// A state without an index yet.
     pub fn new(catalog: Arc<Catalog>, upstream: Arc<Upstream>, gate: Gate) -> Self {
-        State { catalog, upstream, gate, tenants: HashMap::new(), index: OnceLock::new() }
+        State { catalog, upstream, gate, tenants: HashMap::new(), rates: Arc::default(), index: OnceLock::new() }
     }
 }
 
@@ -49,6 +54,7 @@ pub struct Service {
     pub(super) key: StateKey,
     pub(super) cache: super::cache::Cache,
     pub(super) links: super::links::Links,
+    pub(super) observer: Option<Observer>,
 }
 
 impl Service {
@@ -61,7 +67,14 @@ impl Service {
             key,
             cache: super::cache::Cache::default(),
             links: super::links::Links::default(),
+            observer: None,
         }
+    }
+
+    /// Writes down, counts and traces every call from now on.
+    pub fn observed(mut self, observer: Observer) -> Self {
+        self.observer = Some(observer).filter(Observer::is_on);
+        self
     }
 
     /// The state in force.
@@ -87,19 +100,30 @@ impl Service {
         round: Round,
     ) -> Result<Outcome<Content>, Failure> {
         let state = self.state.load_full();
+        if let Err(wait) = state.rates.check(context.caller.tenant.as_deref()) {
+            note(context, "rate_limited");
+            return Ok(Outcome::Complete(failure::too_many_calls(wait)));
+        }
         let Some(tool) = find(&state.catalog, name) else {
+            note(context, "unknown_tool");
             return Err(Failure::UnknownTool(name.to_string()));
         };
         match state.gate.decide(&context.caller, &tool).await {
             Decision::Allow => {}
             // A hidden tool must look like an unknown one.
-            Decision::Hide => return Err(Failure::UnknownTool(name.to_string())),
+            Decision::Hide => {
+                note(context, "hidden_tool");
+                return Err(Failure::UnknownTool(name.to_string()));
+            }
             Decision::NeedScopes(scopes) => return Err(Failure::InsufficientScope(scopes)),
         }
         lacking(&tool, context)?;
         let call = match call::prepare(&tool, arguments) {
             Ok(call) => call,
-            Err(refusal) => return Ok(Outcome::Complete(failure::from_refusal(&tool, &refusal))),
+            Err(refusal) => {
+                note(context, "invalid_arguments");
+                return Ok(Outcome::Complete(failure::from_refusal(&tool, &refusal)));
+            }
         };
         self.call_with(&state, context, &tool, call.arguments, round).await
     }
@@ -108,7 +132,12 @@ impl Service {
     ///
     /// # Errors
     /// As [`Handler::call_tool`].
-    pub async fn dry_run(&self, context: &Context, name: &str, arguments: Option<&RawValue>) -> Result<Result<crate::request::Request, Content>, Failure> {
+    pub async fn dry_run(
+        &self,
+        context: &Context,
+        name: &str,
+        arguments: Option<&RawValue>,
+    ) -> Result<Result<crate::request::Request, Content>, Failure> {
         let state = self.state.load_full();
         let Some(tool) = find(&state.catalog, name).or_else(|| state.catalog.hidden.get(name).cloned()) else {
             return Err(Failure::UnknownTool(name.to_string()));
@@ -119,7 +148,9 @@ impl Service {
         };
         call.arguments.shift_remove(CONFIRM);
         match &tool.action {
-            Action::Request(action) => Ok(self.built(&state, context, action, &call.arguments).await.map(|(request, _)| request)),
+            Action::Request(action) => {
+                Ok(self.built(&state, context, action, &call.arguments).await.map(|(request, _)| request))
+            }
             _ => Ok(Err(Content::error("This tool sends no request of its own; its steps do."))),
         }
     }
@@ -166,8 +197,20 @@ impl Service {
         if depth > DEEPEST {
             return Ok(Content::error("Steps call each other too deeply.".to_string()));
         }
+        self.cached(state, context, tool, arguments, depth).await
+    }
+
+    /// [`Service::execute`] without looking at what is remembered.
+    pub(super) async fn fresh(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        tool: &Arc<Tool>,
+        arguments: Arguments,
+        depth: usize,
+    ) -> Result<Content, Failure> {
         match &tool.action {
-            Action::Request(action) => self.cached(state, context, tool, action, arguments).await,
+            Action::Request(action) => Ok(self.request(state, context, tool, action, arguments).await),
             Action::Steps(steps) => Box::pin(self.steps(state, context, tool, steps, arguments, depth)).await,
             Action::Workflow(workflow) => Box::pin(self.workflow(state, context, tool, workflow, arguments, depth)).await,
             Action::Search => Ok(self.search(state, &context.caller, &arguments).await),
@@ -186,14 +229,17 @@ impl Service {
     ) -> Result<Outcome<Content>, Failure> {
         let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
         let inner = arguments.get("arguments").cloned().unwrap_or_else(|| json!({}));
-        let tool = state.catalog.tools.get(name).filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_) | Action::Workflow(_)));
+        let tool = reachable(&state.catalog, name)
+            .filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_) | Action::Workflow(_)));
         let allowed = match tool {
             Some(tool) => matches!(state.gate.decide(&context.caller, tool).await, Decision::Allow),
             None => false,
         };
         let Some(tool) = tool.filter(|_| allowed) else {
+            note(context, if tool.is_some() { "hidden_tool" } else { "unknown_tool" });
             let near = crate::diagnostic::hint::nearest(name, state.catalog.tools.keys().map(String::as_str));
-            let hint = near.map_or_else(|| "Use search_tools to find one.".to_string(), |near| format!("Did you mean `{near}`?"));
+            let hint = near
+                .map_or_else(|| "Use search_tools to find one.".to_string(), |near| format!("Did you mean `{near}`?"));
             let shown = if allowed || tool.is_none() { hint } else { "Use search_tools to find one.".to_string() };
             return Ok(Outcome::Complete(Content::error(format!("There is no tool `{name}`. {shown}"))));
         };
@@ -204,6 +250,12 @@ impl Service {
             Err(refusal) => Ok(Outcome::Complete(failure::from_refusal(tool, &refusal))),
         }
     }
+}
+
+/// A tool that search mode describes and calls by name: listed ones, and hidden ones that the author made.
+pub(super) fn reachable<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a Arc<Tool>> {
+    let hidden = || catalog.hidden.get(name).filter(|_| !catalog.internal.iter().any(|internal| internal == name));
+    catalog.tools.get(name).or_else(hidden)
 }
 
 /// A tool that clients may call by name: listed ones, and search mode's own.
@@ -243,12 +295,34 @@ impl Handler for Service {
         }))
     }
 
-    fn call_tool<'a>(&'a self, context: &'a Context, name: &'a str, arguments: Option<&'a RawValue>, round: Round) -> Answer<'a, Content> {
-        Box::pin(self.call(context, name, arguments, round))
+    fn audit(&self) -> Option<&Audit> {
+        self.observer.as_ref()?.audit()
+    }
+
+    fn call_tool<'a>(
+        &'a self,
+        context: &'a Context,
+        name: &'a str,
+        arguments: Option<&'a RawValue>,
+        round: Round,
+    ) -> Answer<'a, Content> {
+        let Some(observer) = &self.observer else { return Box::pin(self.call(context, name, arguments, round)) };
+        Box::pin(async move {
+            let running = observer.begin(context, Target::tool(name, arguments));
+            let result = self.call(running.context(), name, arguments, round).await;
+            running.end(&result, |content| Some(content));
+            result
+        })
     }
 
     fn read_resource<'a>(&'a self, context: &'a Context, uri: &'a str, round: Round) -> Answer<'a, ReadResult> {
-        Box::pin(self.read(context, uri, round))
+        let Some(observer) = &self.observer else { return Box::pin(self.read(context, uri, round)) };
+        Box::pin(async move {
+            let running = observer.begin(context, Target::resource(uri));
+            let result = self.read(running.context(), uri, round).await;
+            running.end(&result, |_| None);
+            result
+        })
     }
 
     fn get_prompt<'a>(
@@ -258,7 +332,13 @@ impl Handler for Service {
         arguments: &'a Map<String, Value>,
         round: Round,
     ) -> Answer<'a, PromptResult> {
-        Box::pin(self.prompt(context, name, arguments, round))
+        let Some(observer) = &self.observer else { return Box::pin(self.prompt(context, name, arguments, round)) };
+        Box::pin(async move {
+            let running = observer.begin(context, Target::prompt(name, arguments));
+            let result = self.prompt(running.context(), name, arguments, round).await;
+            running.end(&result, |_| None);
+            result
+        })
     }
 
     fn complete<'a>(

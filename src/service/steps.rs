@@ -7,6 +7,7 @@ use crate::call;
 use crate::catalog::{Arguments, Step, Tool};
 use crate::content::{self, Block, Content, Json, Text};
 use crate::mapping::OnError;
+use crate::schema::kinds::{self, Kinds};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -30,6 +31,13 @@ impl Service {
     ) -> Result<Content, Failure> {
         let mut scope = Map::new();
         scope.insert("input".to_string(), Value::Object(arguments.clone()));
+        for (key, ask) in &tool.ask {
+            // What the person gave is a name of its own too.
+            let name = ask.into.as_ref().unwrap_or(key);
+            if let Some(value) = arguments.get(name) {
+                scope.insert(name.clone(), value.clone());
+            }
+        }
         let mut ended: Vec<Option<Ended>> = steps.iter().map(|_| None).collect();
         loop {
             let ready: Vec<(usize, &Step)> = steps
@@ -85,15 +93,33 @@ impl Service {
         }
         scope.extend(value.clone());
         Ok(match &tool.result {
-            Some(_) => content::from_value(tool, &arguments, Value::Object(scope), Vec::new(), &super::request::identity(tool, context), None),
+            Some(_) => content::from_value(
+                tool,
+                &arguments,
+                Value::Object(scope),
+                Vec::new(),
+                &super::request::identity(tool, context),
+                None,
+            ),
             None => {
                 let json = Json::Tree(Arc::new(Value::Object(value)));
-                Content { blocks: vec![Block::Text(Text::Json(json.clone()))], structured: Some(json), ..Content::default() }
+                Content {
+                    blocks: vec![Block::Text(Text::Json(json.clone()))],
+                    structured: Some(json),
+                    ..Content::default()
+                }
             }
         })
     }
 
-    async fn step(&self, state: &Arc<State>, context: &Context, step: &Step, scope: &Value, depth: usize) -> Result<Ended, Failure> {
+    async fn step(
+        &self,
+        state: &Arc<State>,
+        context: &Context,
+        step: &Step,
+        scope: &Value,
+        depth: usize,
+    ) -> Result<Ended, Failure> {
         if let Some(when) = &step.when {
             match when.render(scope) {
                 Ok(value) if truthy(&value) => {}
@@ -106,7 +132,7 @@ impl Service {
             match template.render(scope) {
                 Ok(Value::Null) => {}
                 Ok(value) => {
-                    with.insert(name.clone(), value);
+                    with.insert(name.clone(), fitting(&step.tool, name, value));
                 }
                 Err(message) => return Ok(Ended::Failed(format!("argument `{name}`: {message}"))),
             }
@@ -115,14 +141,25 @@ impl Service {
             Ok(call) => call,
             Err(refusal) => return Ok(Ended::Failed(refusal.text(&step.tool.name))),
         };
-        if step.tool.confirm.is_some() || !step.tool.ask.is_empty() {
-            return Ok(Ended::Failed(format!("`{}` asks the person and can't be a step; put the question on this tool", step.tool.name)));
-        }
         let content = self.execute(state, context, &step.tool, call.arguments, depth + 1).await?;
         if content.is_error {
             return Ok(Ended::Failed(text_of(&content)));
         }
         Ok(Ended::Done(value_of(&content)))
+    }
+}
+
+/// A number or boolean as text, where the argument takes nothing but text.
+fn fitting(tool: &Tool, argument: &str, value: Value) -> Value {
+    let root = tool.input.check.schema();
+    let schema = root.get("properties").and_then(|properties| properties.get(argument));
+    match (&value, schema) {
+        (Value::Number(_) | Value::Bool(_), Some(schema))
+            if kinds::allowed(root, schema).without(Kinds::NULL) == Kinds::STRING =>
+        {
+            Value::String(value.to_string())
+        }
+        _ => value,
     }
 }
 
@@ -165,7 +202,11 @@ pub(super) fn text_of(content: &Content) -> String {
 }
 
 fn report(steps: &[Step], ended: &[Option<Ended>], failed: &str, text: &str) -> Content {
-    let mut lines = vec![if failed.is_empty() { "Stopped: cancelled.".to_string() } else { format!("Step `{failed}` failed: {text}") }];
+    let mut lines = vec![if failed.is_empty() {
+        "Stopped: cancelled.".to_string()
+    } else {
+        format!("Step `{failed}` failed: {text}")
+    }];
     let mut done = Vec::new();
     for (step, outcome) in steps.iter().zip(ended) {
         match outcome {
@@ -177,7 +218,9 @@ fn report(steps: &[Step], ended: &[Option<Ended>], failed: &str, text: &str) -> 
                 }
                 done.push(format!("- `{}` ({}) already happened: {shown}", step.id, step.tool.name));
             }
-            Some(Ended::Failed(other)) if step.id != failed => done.push(format!("- `{}` failed as well: {other}", step.id)),
+            Some(Ended::Failed(other)) if step.id != failed => {
+                done.push(format!("- `{}` failed as well: {other}", step.id))
+            }
             Some(_) => {}
             None => done.push(format!("- `{}` was not started", step.id)),
         }

@@ -1,9 +1,9 @@
 //! `stream`: reads an upstream `text/event-stream` or NDJSON answer item by item; progress and log
 //! lines reach the client while it runs.
 
+use super::Context;
 use super::request::{no_content, options};
 use super::run::{Service, State};
-use super::Context;
 use crate::catalog::{Arguments, RequestAction, Tool};
 use crate::content::sequence::{Classified, Classifier, Decoder, Item};
 use crate::content::{Block, Content};
@@ -32,11 +32,20 @@ impl Service {
             Err(content) => return content,
         };
         let started = Instant::now();
-        let (head, mut body) = match state.upstream.open(action.source, request, &options(context, action)).await {
+        let leg = context.record.as_ref().map(|record| record.leg(state, action));
+        let opened = state.upstream.open(action.source, request, &options(context, action, leg.as_ref())).await;
+        if let Some(leg) = leg {
+            leg.end(opened.as_ref().map(|(head, _)| head.status.as_u16()));
+        }
+        let (head, mut body) = match opened {
             Ok(open) => open,
             Err(no_answer) => return no_content(context, action, &no_answer),
         };
-        let media_type = head.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).and_then(MediaType::parse);
+        let media_type = head
+            .headers
+            .get(http::header::CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .and_then(MediaType::parse);
         let streams = action.success.contains(head.status.as_u16());
         let decoder = media_type.as_ref().filter(|_| streams).and_then(Decoder::for_media_type);
         let Some(mut decoder) = decoder else {
@@ -109,9 +118,10 @@ impl Service {
         };
         let mut content = self.shaped(tool, &response, &arguments, context);
         if dropped > 0 || body.truncated() {
-            content.blocks.push(Block::text(format!("The stream was longer than what is kept; {dropped} items were left out.")));
+            content
+                .blocks
+                .push(Block::text(format!("The stream was longer than what is kept; {dropped} items were left out.")));
         }
         content
     }
 }
-

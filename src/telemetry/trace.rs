@@ -259,7 +259,12 @@ impl Span {
 
     /// The request is over; `error` is one of a fixed set.
     pub fn end(mut self, error: Option<&'static str>) {
-        if let Some(live) = &mut self.live {
+        self.finish(error);
+    }
+
+    /// As [`Span::end`], where the span is still borrowed elsewhere; only the first end counts.
+    pub fn finish(&mut self, error: Option<&'static str>) {
+        if let Some(live) = self.live.as_mut().filter(|live| !live.ended) {
             live.end(error);
         }
     }

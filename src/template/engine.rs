@@ -35,10 +35,13 @@ const INLINE: &[&str] = &[
     "len",
 ];
 
-static REGISTRY: LazyLock<Handlebars<'static>> = LazyLock::new(|| {
+static STRICT: LazyLock<Handlebars<'static>> = LazyLock::new(|| registry(true));
+static LENIENT: LazyLock<Handlebars<'static>> = LazyLock::new(|| registry(false));
+
+fn registry(strict: bool) -> Handlebars<'static> {
     let mut registry = Handlebars::new();
     registry.register_escape_fn(handlebars::no_escape);
-    registry.set_strict_mode(true);
+    registry.set_strict_mode(strict);
     registry.unregister_helper("log");
     registry.unregister_helper("raw");
     registry.register_helper(VALUE, Box::new(value_helper));
@@ -47,7 +50,7 @@ static REGISTRY: LazyLock<Handlebars<'static>> = LazyLock::new(|| {
     registry.register_helper("default", Box::new(default_helper));
     registry.register_helper("join", Box::new(join_helper));
     registry
-});
+}
 
 /// A compiled template for the engine.
 #[derive(Debug)]
@@ -81,11 +84,12 @@ impl Engine {
         Ok(Engine(template))
     }
 
-    /// Renders at most [`MAX_OUTPUT`] bytes.
-    pub(super) fn render(&self, context: &Context, size_hint: usize) -> Result<String, String> {
+    /// Renders at most [`MAX_OUTPUT`] bytes. `strict`: a missing value is an error, else it is empty.
+    pub(super) fn render(&self, context: &Context, size_hint: usize, strict: bool) -> Result<String, String> {
+        let registry = if strict { &*STRICT } else { &*LENIENT };
         let mut out = Bounded { text: String::with_capacity(size_hint), full: false };
         let mut state = RenderContext::new(None);
-        match self.0.render(&REGISTRY, context, &mut state, &mut out) {
+        match self.0.render(registry, context, &mut state, &mut out) {
             Ok(()) => Ok(out.text),
             Err(_) if out.full => Err(too_long()),
             Err(error) => Err(explain(&error)),
@@ -278,11 +282,16 @@ fn other(text: String) -> RenderError {
     RenderErrorReason::Other(text).into()
 }
 
-fn parameter<'h>(helper: &'h Helper<'_>, index: usize, name: &str) -> Result<&'h serde_json::Value, RenderError> {
+fn parameter<'h>(
+    helper: &'h Helper<'_>,
+    registry: &Handlebars<'_>,
+    index: usize,
+    name: &str,
+) -> Result<&'h serde_json::Value, RenderError> {
     let Some(found) = helper.param(index) else {
         return Err(other(format!("`{name}` needs {} values", index + 1)));
     };
-    if found.is_value_missing() {
+    if found.is_value_missing() && registry.strict_mode() {
         return Err(RenderError::strict_error(found.relative_path()));
     }
     Ok(found.value())
@@ -290,35 +299,35 @@ fn parameter<'h>(helper: &'h Helper<'_>, index: usize, name: &str) -> Result<&'h
 
 fn value_helper(
     helper: &Helper<'_>,
-    _: &Handlebars<'_>,
+    registry: &Handlebars<'_>,
     _: &Context,
     _: &mut RenderContext<'_, '_>,
     out: &mut dyn Output,
 ) -> HelperResult {
     let mut text = String::new();
-    write_value(&mut text, parameter(helper, 0, "value")?);
+    write_value(&mut text, parameter(helper, registry, 0, "value")?);
     Ok(out.write(&text)?)
 }
 
 fn json_helper(
     helper: &Helper<'_>,
-    _: &Handlebars<'_>,
+    registry: &Handlebars<'_>,
     _: &Context,
     _: &mut RenderContext<'_, '_>,
     out: &mut dyn Output,
 ) -> HelperResult {
-    Ok(out.write(&parameter(helper, 0, "json")?.to_string())?)
+    Ok(out.write(&parameter(helper, registry, 0, "json")?.to_string())?)
 }
 
 fn urlencode_helper(
     helper: &Helper<'_>,
-    _: &Handlebars<'_>,
+    registry: &Handlebars<'_>,
     _: &Context,
     _: &mut RenderContext<'_, '_>,
     out: &mut dyn Output,
 ) -> HelperResult {
     let mut text = String::new();
-    write_value(&mut text, parameter(helper, 0, "urlencode")?);
+    write_value(&mut text, parameter(helper, registry, 0, "urlencode")?);
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         // RFC 3986 §2.3: everything but unreserved characters.
@@ -333,7 +342,7 @@ fn urlencode_helper(
 
 fn default_helper(
     helper: &Helper<'_>,
-    _: &Handlebars<'_>,
+    registry: &Handlebars<'_>,
     _: &Context,
     _: &mut RenderContext<'_, '_>,
     out: &mut dyn Output,
@@ -344,19 +353,19 @@ fn default_helper(
     let mut text = String::new();
     match usable {
         Some(found) => write_value(&mut text, found.value()),
-        None => write_value(&mut text, parameter(helper, 1, "default")?),
+        None => write_value(&mut text, parameter(helper, registry, 1, "default")?),
     }
     Ok(out.write(&text)?)
 }
 
 fn join_helper(
     helper: &Helper<'_>,
-    _: &Handlebars<'_>,
+    registry: &Handlebars<'_>,
     _: &Context,
     _: &mut RenderContext<'_, '_>,
     out: &mut dyn Output,
 ) -> HelperResult {
-    let list = parameter(helper, 0, "join")?;
+    let list = parameter(helper, registry, 0, "join")?;
     let separator = match helper.param(1) {
         Some(given) => {
             given.value().as_str().map(Arc::from).ok_or_else(|| other("`join` needs a text between".to_owned()))?

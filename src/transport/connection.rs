@@ -68,6 +68,14 @@ impl Connection {
         })
     }
 
+    fn transport(&self) -> &'static str {
+        match (self.local, self.modern) {
+            (true, _) => "stdio",
+            (false, true) => "websocket",
+            (false, false) => "sse",
+        }
+    }
+
     async fn send(&self, message: Vec<u8>) {
         // False only if the peer is gone, which the reading side notices too.
         let _ = self.queue.send(message.into()).await;
@@ -165,6 +173,7 @@ impl Connection {
             queue: Some(&self.queue),
             headers: None,
             local: self.local,
+            transport: self.transport(),
         };
         match request.claim() {
             None => self.server.serve_legacy(&self.session, request, &scope).await,

@@ -67,13 +67,14 @@ impl Gate {
         let visible = match &self.remote {
             None => self.access.visible(caller, catalog),
             Some(remote) => {
-                let questions = futures_util::stream::iter(catalog.tools.values().cloned().map(|tool: Arc<Tool>| async move {
-                    let tool = tool.as_ref();
-                    if self.access.decide(caller, tool) != Decision::Allow {
-                        return false;
-                    }
-                    remote.decide(caller, tool).await == Decision::Allow
-                }));
+                let questions =
+                    futures_util::stream::iter(catalog.tools.values().cloned().map(|tool: Arc<Tool>| async move {
+                        let tool = tool.as_ref();
+                        if self.access.decide(caller, tool) != Decision::Allow {
+                            return false;
+                        }
+                        remote.decide(caller, tool).await == Decision::Allow
+                    }));
                 let mut answers = questions.buffered(AT_ONCE).collect::<Vec<bool>>().await.into_iter();
                 visible_where(catalog, |_| answers.next().unwrap_or(false))
             }

@@ -9,7 +9,9 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
 
 #[test]
 fn json_is_text_and_structured_with_the_apis_own_bytes() {
-    for media_type in ["application/json", "application/json; charset=utf-8", "application/hal+json", "text/json", "Application/JSON"] {
+    for media_type in
+        ["application/json", "application/json; charset=utf-8", "application/hal+json", "text/json", "Application/JSON"]
+    {
         let body = "{\"id\": 7,  \"big\": 12345678901234567890123}";
         let content = content_of(&Make::new().tool(), &answer(200, media_type, body));
         assert_eq!(spoken(&content), [body], "{media_type}");
@@ -21,9 +23,18 @@ fn json_is_text_and_structured_with_the_apis_own_bytes() {
 
 #[test]
 fn json_under_a_lying_or_missing_type_is_still_json() {
-    for media_type in ["text/html", "text/html; charset=utf-8", "application/octet-stream", "text/plain", "", "application/javascript",
-        "image/png", "binary/octet-stream", "application/x-www-form-urlencoded", "nonsense"]
-    {
+    for media_type in [
+        "text/html",
+        "text/html; charset=utf-8",
+        "application/octet-stream",
+        "text/plain",
+        "",
+        "application/javascript",
+        "image/png",
+        "binary/octet-stream",
+        "application/x-www-form-urlencoded",
+        "nonsense",
+    ] {
         let content = content_of(&Make::new().tool(), &answer(200, media_type, " [1, 2]"));
         assert_eq!(structured(&content), Some(json!([1, 2])), "{media_type}");
     }
@@ -31,7 +42,9 @@ fn json_under_a_lying_or_missing_type_is_still_json() {
 
 #[test]
 fn text_that_only_looks_like_json_stays_text() {
-    for (media_type, body) in [("text/plain", "42"), ("text/plain", "{not json}"), ("text/plain", "\"quoted\""), ("text/csv", "[a,b\n1,2")] {
+    for (media_type, body) in
+        [("text/plain", "42"), ("text/plain", "{not json}"), ("text/plain", "\"quoted\""), ("text/csv", "[a,b\n1,2")]
+    {
         let content = content_of(&Make::new().tool(), &answer(200, media_type, body));
         assert_eq!(spoken(&content), [body]);
         assert!(content.structured.is_none(), "{body}");
@@ -60,7 +73,8 @@ fn what_claims_to_be_json_but_is_not_is_shown_as_what_it_is() {
 #[test]
 fn a_lone_surrogate_does_not_break_the_whole_message() {
     let tool = Make::new().tool();
-    let content = content_of(&tool, &answer(200, "application/json", r#"{"a":"x\ud800y","b":"\ud83d\ude00","c":"\\ud800"}"#));
+    let content =
+        content_of(&tool, &answer(200, "application/json", r#"{"a":"x\ud800y","b":"\ud83d\ude00","c":"\\ud800"}"#));
     assert_eq!(structured(&content), Some(json!({"a": "x\u{fffd}y", "b": "😀", "c": "\\ud800"})));
 }
 
@@ -78,7 +92,8 @@ fn json_nested_without_end_is_passed_as_text_only() {
 #[test]
 fn json_in_other_unicode_encodings_is_read() {
     let tool = Make::new().tool();
-    let utf16: Vec<u8> = [0xfeff_u16].into_iter().chain("{\"a\":\"ä\"}".encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let utf16: Vec<u8> =
+        [0xfeff_u16].into_iter().chain("{\"a\":\"ä\"}".encode_utf16()).flat_map(u16::to_le_bytes).collect();
     for body in [utf16, b"\xef\xbb\xbf{\"a\":\"\xc3\xa4\"}".to_vec(), b"{\"a\":\"\xe4\"}".to_vec()] {
         assert_eq!(structured(&content_of(&tool, &answer(200, "application/json", body))), Some(json!({"a": "ä"})));
     }
@@ -95,7 +110,11 @@ fn text_of_any_charset_is_read() {
         ("text/csv", b"a,b\r\n1,2\r\n", "a,b\r\n1,2\r\n"),
         ("text/plain; charset=utf-8", b"\xff\xfea\0b\0", "ab"),
         ("text/html", b"<meta charset=windows-1251><p>\xcf\xf0", "<meta charset=windows-1251><p>Пр"),
-        ("application/xml", b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xe9</a>", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>é</a>"),
+        (
+            "application/xml",
+            b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xe9</a>",
+            "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>é</a>",
+        ),
         ("application/problem+xml", b"<a/>", "<a/>"),
     ];
     for (media_type, body, text) in cases {
@@ -182,7 +201,9 @@ fn strict_output_turns_an_undeclared_answer_into_an_error() {
     let schema = json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}});
     let tool = Make::new().result("output_schema: strict").output(schema).strict().tool();
     assert!(!content_of(&tool, &answer(200, "application/json", r#"{"id":7}"#)).is_error);
-    for other in [answer(200, "application/json", "{}"), answer(200, "application/json", r#"{"id":"x"}"#), answer(204, "", "")] {
+    for other in
+        [answer(200, "application/json", "{}"), answer(200, "application/json", r#"{"id":"x"}"#), answer(204, "", "")]
+    {
         let content = content_of(&tool, &other);
         assert!(content.is_error && content.structured.is_none());
         assert!(spoken(&content)[0].starts_with("The API answered, but not with what is declared for `get_order`"));
@@ -206,9 +227,17 @@ fn sequences_become_lists() {
 fn a_cut_off_answer_stays_valid_json_and_says_so() {
     let tool = Make::new().tool();
     let cases = [
-        (r#"[{"id":1,"n":"a"},{"id":2,"n":"b"},{"id":3,"n":"c"#, json!([{"id":1,"n":"a"},{"id":2,"n":"b"}]), "the first 2 items"),
+        (
+            r#"[{"id":1,"n":"a"},{"id":2,"n":"b"},{"id":3,"n":"c"#,
+            json!([{"id":1,"n":"a"},{"id":2,"n":"b"}]),
+            "the first 2 items",
+        ),
         (r#"{"items":[1,2,3"#, json!({"items": [1, 2]}), "the first 2 items of `items`"),
-        (r#"{"total":9,"items":[{"t":"x,]}\"","u":[1,2]},{"t":"y"#, json!({"total": 9, "items": [{"t": "x,]}\"", "u": [1, 2]}]}), "the first 1 items of `items`"),
+        (
+            r#"{"total":9,"items":[{"t":"x,]}\"","u":[1,2]},{"t":"y"#,
+            json!({"total": 9, "items": [{"t": "x,]}\"", "u": [1, 2]}]}),
+            "the first 1 items of `items`",
+        ),
         (r#"{"a":1,"b":"xyz"#, json!({"a": 1}), "the first 1 members"),
     ];
     for (body, value, said) in cases {
@@ -235,27 +264,41 @@ impl LinkMaker for Links {
 #[test]
 fn large_and_asked_for_files_become_links() {
     let large = vec![0u8; (1 << 20) + 1];
-    let named = header(answer(200, "application/zip", large.clone()), "content-disposition", "attachment; filename=\"../report.zip\"");
+    let named = header(
+        answer(200, "application/zip", large.clone()),
+        "content-disposition",
+        "attachment; filename=\"../report.zip\"",
+    );
     let run = |yaml: Option<&str>, response: &rest_mcp::response::Response| {
         let make = yaml.map_or_else(Make::new, |yaml| Make::new().result(yaml));
         let content = from_response(&make.tool(), &super::arguments(json!({})), response, "x:y", Some(&Links));
         spoken(&content).remove(0)
     };
-    assert_eq!(run(None, &named), "link rest-mcp:link/1048577/application/zip report.zip application/zip Some(1048577)");
+    assert_eq!(
+        run(None, &named),
+        "link rest-mcp:link/1048577/application/zip report.zip application/zip Some(1048577)"
+    );
     assert!(run(Some("binary: embed"), &named).starts_with("resource x:y application/zip"));
-    assert_eq!(run(Some("binary: link"), &answer(200, "image/png", PNG)), "link rest-mcp:link/12/image/png get_order image/png Some(12)");
+    assert_eq!(
+        run(Some("binary: link"), &answer(200, "image/png", PNG)),
+        "link rest-mcp:link/12/image/png get_order image/png Some(12)"
+    );
     assert_eq!(run(None, &answer(200, "image/png", PNG)), "image image/png 12");
 }
 
 #[test]
 fn as_resource_embeds_the_whole_body_under_the_mappings_uri() {
-    let tool = Make::new().result("{as: resource, uri: 'shop://order/{{id}}?q={name}', mime_type: text/x-order}").tool();
+    let tool =
+        Make::new().result("{as: resource, uri: 'shop://order/{{id}}?q={name}', mime_type: text/x-order}").tool();
     let content = content_of(&tool, &answer(200, "application/json", r#"{"name":"a b/&"}"#));
     assert_eq!(spoken(&content), [r#"resource shop://order/7?q=a%20b%2F%26 text/x-order {"name":"a b/&"}"#]);
     assert!(content.structured.is_none());
     let plain = Make::new().result("{as: resource, uri: 'test://embedded-resource'}").tool();
     let content = content_of(&plain, &answer(200, "text/plain", "This is an embedded resource content."));
-    assert_eq!(spoken(&content), ["resource test://embedded-resource text/plain This is an embedded resource content."]);
+    assert_eq!(
+        spoken(&content),
+        ["resource test://embedded-resource text/plain This is an embedded resource content."]
+    );
 }
 
 #[test]

@@ -26,28 +26,51 @@ fn the_useful_part_of_common_error_bodies_is_told() {
     let head = "HTTP 400 Bad Request: ";
     for (body, part) in [
         // RFC 9457 §3.
-        (json!({"type": "https://example.com/probs/out-of-credit", "title": "You do not have enough credit.", "detail": "Your balance is 30.", "instance": "/a"}),
-            "You do not have enough credit.: Your balance is 30."),
+        (
+            json!({"type": "https://example.com/probs/out-of-credit", "title": "You do not have enough credit.", "detail": "Your balance is 30.", "instance": "/a"}),
+            "You do not have enough credit.: Your balance is 30.",
+        ),
         // RFC 9457 §3, the `errors` extension with JSON pointers.
-        (json!({"title": "Your request is not valid.", "errors": [{"detail": "must be a positive integer", "pointer": "#/age"}]}),
-            "Your request is not valid.: `age`: must be a positive integer"),
+        (
+            json!({"title": "Your request is not valid.", "errors": [{"detail": "must be a positive integer", "pointer": "#/age"}]}),
+            "Your request is not valid.: `age`: must be a positive integer",
+        ),
         (json!({"message": "Not Found", "documentation_url": "https://docs.example"}), "Not Found"),
-        (json!({"message": "Validation Failed", "errors": [{"resource": "Issue", "field": "title", "code": "missing_field"}]}),
-            "Validation Failed: `title`: missing_field Issue"),
-        (json!({"error": {"code": 403, "message": "Quota", "status": "X", "errors": [{"message": "Quota", "domain": "global"}]}}), "Quota"),
+        (
+            json!({"message": "Validation Failed", "errors": [{"resource": "Issue", "field": "title", "code": "missing_field"}]}),
+            "Validation Failed: `title`: missing_field Issue",
+        ),
+        (
+            json!({"error": {"code": 403, "message": "Quota", "status": "X", "errors": [{"message": "Quota", "domain": "global"}]}}),
+            "Quota",
+        ),
         // RFC 6749 §5.2.
-        (json!({"error": "invalid_scope", "error_description": "The scope is unknown"}), "The scope is unknown: invalid_scope"),
+        (
+            json!({"error": "invalid_scope", "error_description": "The scope is unknown"}),
+            "The scope is unknown: invalid_scope",
+        ),
         (json!({"error": "nope"}), "nope"),
-        (json!({"errors": [{"status": "422", "source": {"pointer": "/data/attributes/firstName"}, "title": "Invalid", "detail": "too short"}]}),
-            "`data.attributes.firstName`: Invalid: too short"),
+        (
+            json!({"errors": [{"status": "422", "source": {"pointer": "/data/attributes/firstName"}, "title": "Invalid", "detail": "too short"}]}),
+            "`data.attributes.firstName`: Invalid: too short",
+        ),
         (json!({"errors": ["first", "second"]}), "first; second"),
-        (json!({"detail": [{"loc": ["body", "petName"], "msg": "field required", "type": "value_error.missing"}]}), "`body.petName`: field required"),
-        (json!({"name": ["This field is required."], "non_field_errors": ["Too late."]}), "`name`: This field is required.; Too late."),
-        (json!({"message": "The given data was invalid.", "errors": {"email": ["taken", "short"]}}), "The given data was invalid.: `email`: taken, short"),
+        (
+            json!({"detail": [{"loc": ["body", "petName"], "msg": "field required", "type": "value_error.missing"}]}),
+            "`body.petName`: field required",
+        ),
+        (
+            json!({"name": ["This field is required."], "non_field_errors": ["Too late."]}),
+            "`name`: This field is required.; Too late.",
+        ),
+        (
+            json!({"message": "The given data was invalid.", "errors": {"email": ["taken", "short"]}}),
+            "The given data was invalid.: `email`: taken, short",
+        ),
         (json!([{"message": "a"}, {"message": "b"}]), "a; b"),
         (json!("words"), "words"),
         (json!({"code": 17, "stackTrace": "at x"}), r#"{"code":17}"#),
-        (json!({"fault": {"faultstring": "Invalid key", "detail": {"errorcode": "x"}}}), "Invalid key"),
+        (json!({"fault": {"faultstring": "Invalid key", "detail": {"errorcode": "x"}}}), "Invalid key: `errorcode`: x"),
     ] {
         assert_eq!(said_json(body.clone()), format!("{head}{part}"), "{body}");
     }
@@ -60,8 +83,14 @@ fn the_useful_part_of_common_error_bodies_is_told() {
 fn html_pages_are_reduced_to_what_one_would_read() {
     let page = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title><style>p { color: red }</style><script>if (a < b) {}</script></head>\
         <body><!-- <p>hidden</p> --><center><h1 class='a>b'>502&nbsp;Bad Gateway</h1></center>\n<hr><p>Try <b>again</b> later &amp; wait&#33; 1 < 2</p></body></html>";
-    assert_eq!(said(Make::new(), 502, "text/html", page), "HTTP 502 Bad Gateway: 502 Bad Gateway\n502 Bad Gateway\nTry again later & wait! 1 < 2");
-    assert_eq!(said(Make::new(), 500, "application/xml", "<error><message>No</message></error>"), "HTTP 500 Internal Server Error: No");
+    assert_eq!(
+        said(Make::new(), 502, "text/html", page),
+        "HTTP 502 Bad Gateway: 502 Bad Gateway\n502 Bad Gateway\nTry again later & wait! 1 < 2"
+    );
+    assert_eq!(
+        said(Make::new(), 500, "application/xml", "<error><message>No</message></error>"),
+        "HTTP 500 Internal Server Error: No"
+    );
 }
 
 #[test]
@@ -99,7 +128,12 @@ fn places_come_back_as_the_tools_own_argument_names() {
         assert_eq!(text, format!("HTTP 422 Unprocessable Entity: `{argument}`: is wrong"), "{place}");
     }
     let single = Make::new().bind("body", Spot::Body);
-    let text = said(single, 422, "application/json", &json!({"detail": [{"loc": ["body", "a", "b"], "msg": "m"}]}).to_string());
+    let text = said(
+        single,
+        422,
+        "application/json",
+        &json!({"detail": [{"loc": ["body", "a", "b"], "msg": "m"}]}).to_string(),
+    );
     assert_eq!(text, "HTTP 422 Unprocessable Entity: `body.a.b`: m");
     let fields = said(make(), 400, "application/json", &json!({"petName": ["required"]}).to_string());
     assert_eq!(fields, "HTTP 400 Bad Request: `name`: required");
@@ -140,12 +174,22 @@ fn long_bodies_are_cut_between_characters() {
 
 #[test]
 fn hints_and_waits_follow() {
-    let make = || Make::new().errors("{path: reason.text, hints: {404: Use find_pets first., 4XX: Check it., default: Ask the operator.}}");
-    assert_eq!(said(make(), 404, "application/json", r#"{"reason":{"text":"gone"},"message":"other"}"#), "HTTP 404 Not Found: gone\nUse find_pets first.");
+    let make = || {
+        Make::new().errors(
+            "{path: reason.text, hints: {404: Use find_pets first., 4XX: Check it., default: Ask the operator.}}",
+        )
+    };
+    assert_eq!(
+        said(make(), 404, "application/json", r#"{"reason":{"text":"gone"},"message":"other"}"#),
+        "HTTP 404 Not Found: gone\nUse find_pets first."
+    );
     assert_eq!(said(make(), 409, "application/json", r#"{"message":"other"}"#), "HTTP 409 Conflict: other\nCheck it.");
     assert_eq!(said(make(), 500, "", ""), "HTTP 500 Internal Server Error\nAsk the operator.");
     let busy = header(answer(429, "text/plain", "slow down"), "retry-after", "30");
-    assert_eq!(spoken(&content_of(&Make::new().tool(), &busy)), ["HTTP 429 Too Many Requests: slow down\nTry again in 30 seconds."]);
+    assert_eq!(
+        spoken(&content_of(&Make::new().tool(), &busy)),
+        ["HTTP 429 Too Many Requests: slow down\nTry again in 30 seconds."]
+    );
     assert!(said(Make::new(), 401, "", "").contains("did not accept the credential"));
     assert!(said(Make::new(), 403, "", "").contains("may not do this"));
 }
@@ -163,7 +207,10 @@ fn redirects_never_name_another_address() {
     for (location, text) in [
         (Some("/v1/other?x=1"), "HTTP 302 Found: redirect to `/v1/other?x=1`, not followed"),
         (Some("http://orders.internal.corp:8443/v2"), "HTTP 302 Found: redirect to `/v2`, not followed"),
-        (Some("https://login.internal.corp/sso?token=abc"), "HTTP 302 Found: redirect to another address, not followed"),
+        (
+            Some("https://login.internal.corp/sso?token=abc"),
+            "HTTP 302 Found: redirect to another address, not followed",
+        ),
         (Some("//evil.example/x"), "HTTP 302 Found: redirect to another address, not followed"),
         (None, "HTTP 302 Found: redirect without an address"),
     ] {
@@ -186,7 +233,10 @@ fn failures_without_an_answer_are_true_short_and_name_no_host() {
         (NoAnswer::Dns(secret()), "does not resolve"),
         (NoAnswer::Tls(secret()), "TLS"),
         (NoAnswer::Timeout(TimeoutKind::Connect, seconds(5)), "no connection within 5 seconds. Nothing was sent"),
-        (NoAnswer::Timeout(TimeoutKind::FirstByte, Duration::from_millis(1500)), "did not begin to answer within 1.5 seconds"),
+        (
+            NoAnswer::Timeout(TimeoutKind::FirstByte, Duration::from_millis(1500)),
+            "did not begin to answer within 1.5 seconds",
+        ),
         (NoAnswer::Timeout(TimeoutKind::Total, seconds(120)), "time limit of 2 minutes"),
         (NoAnswer::Broken(secret()), "broke before"),
         (NoAnswer::Body(secret()), "can't be decoded"),
@@ -203,7 +253,10 @@ fn failures_without_an_answer_are_true_short_and_name_no_host() {
         assert!(!text.contains("10.1.2.3") && !text.contains("internal.corp") && text.len() < 250, "{text}");
     }
     let lost = NoAnswer::Broken(String::new());
-    assert!(spoken(&from_no_answer(&lost, "abc123", false))[0].contains("is unknown: check before you repeat it. (reference abc123)"));
+    assert!(
+        spoken(&from_no_answer(&lost, "abc123", false))[0]
+            .contains("is unknown: check before you repeat it. (reference abc123)")
+    );
     assert!(!spoken(&from_no_answer(&lost, "abc123", true))[0].contains("unknown"));
 }
 
@@ -211,7 +264,11 @@ fn failures_without_an_answer_are_true_short_and_name_no_host() {
 fn refused_arguments_are_all_told() {
     let refusal = Refusal {
         problems: vec![
-            Problem { argument: "petid".into(), message: "unknown argument".into(), hint: Some("did you mean `id`?".into()) },
+            Problem {
+                argument: "petid".into(),
+                message: "unknown argument".into(),
+                hint: Some("did you mean `id`?".into()),
+            },
             Problem { argument: "page".into(), message: "expected integer, got string.".into(), hint: None },
             Problem { argument: String::new(), message: "`id` is missing".into(), hint: None },
         ],
@@ -222,5 +279,8 @@ fn refused_arguments_are_all_told() {
         assert!(text.contains(part), "{text}");
     }
     let unsendable = Unsendable { argument: Some("token".into()), message: "a header can't hold a line break.".into() };
-    assert_eq!(spoken(&from_unsendable(&unsendable)), ["The request can't be sent: `token`: a header can't hold a line break"]);
+    assert_eq!(
+        spoken(&from_unsendable(&unsendable)),
+        ["The request can't be sent: `token`: a header can't hold a line break"]
+    );
 }

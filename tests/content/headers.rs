@@ -25,7 +25,10 @@ fn media_types_are_read_as_rfc_9110_writes_them() {
 #[test]
 fn the_next_page_is_found_in_link_headers() {
     for (value, next) in [
-        ("<https://a.example/p?page=2>; rel=\"next\", <https://a.example/p?page=9>; rel=\"last\"", Some("https://a.example/p?page=2")),
+        (
+            "<https://a.example/p?page=2>; rel=\"next\", <https://a.example/p?page=9>; rel=\"last\"",
+            Some("https://a.example/p?page=2"),
+        ),
         ("</first>; rel=first, </p?a=1,2&b=%3E>; title=\"a, <b>; rel=next\"; rel=next", Some("/p?a=1,2&b=%3E")),
         ("<a>; rel=\"prev Next\"", Some("a")),
         ("<a>; rel=\"nextish\"", None),
@@ -53,8 +56,14 @@ fn retry_after_is_seconds_or_a_date_against_the_answers_own_date() {
     for later in ["Sun, 06 Nov 1994 08:51:37 GMT", "Sunday, 06-Nov-94 08:51:37 GMT", "Sun Nov  6 08:51:37 1994"] {
         assert_eq!(retry(later, Some(date)), Some(Duration::from_secs(120)), "{later}");
     }
-    assert_eq!(retry("Tue, 29 Feb 2000 00:00:00 GMT", Some("Mon, 28 Feb 2000 00:00:00 GMT")), Some(Duration::from_secs(86_400)));
-    assert_eq!(retry("Wed, 01 Mar 2000 00:00:00 GMT", Some("Mon, 28 Feb 2000 00:00:00 GMT")), Some(Duration::from_secs(2 * 86_400)));
+    assert_eq!(
+        retry("Tue, 29 Feb 2000 00:00:00 GMT", Some("Mon, 28 Feb 2000 00:00:00 GMT")),
+        Some(Duration::from_secs(86_400))
+    );
+    assert_eq!(
+        retry("Wed, 01 Mar 2000 00:00:00 GMT", Some("Mon, 28 Feb 2000 00:00:00 GMT")),
+        Some(Duration::from_secs(2 * 86_400))
+    );
     assert_eq!(retry("Sat, 05 Nov 1994 08:49:37 GMT", Some(date)), Some(Duration::ZERO));
     assert_eq!(retry("Sun, 06 Nov 1994 08:51:37 GMT", None), None);
     assert_eq!(retry("soon", Some(date)), None);
@@ -70,7 +79,11 @@ fn freshness_follows_cache_control() {
         ("no-cache", Some(0)),
         ("private", None),
     ] {
-        assert_eq!(header(answer(200, "", ""), "cache-control", value).max_age(), age.map(Duration::from_secs), "{value}");
+        assert_eq!(
+            header(answer(200, "", ""), "cache-control", value).max_age(),
+            age.map(Duration::from_secs),
+            "{value}"
+        );
     }
     let aged = header(header(answer(200, "", ""), "cache-control", "max-age=60"), "age", "45");
     assert_eq!(aged.max_age(), Some(Duration::from_secs(15)));

@@ -47,19 +47,29 @@ fn each_step_rewrites_it_exactly() {
     let cases = [
         ("{path: total}", json!({"type": "integer"})),
         ("{path: items.id}", json!({"type": "array", "items": id})),
-        ("{path: items, pick: [id, owner.email]}",
+        (
+            "{path: items, pick: [id, owner.email]}",
             json!({"type": "array", "minItems": 3, "items": {"type": "object", "required": ["id"], "properties": {
-                "id": id, "owner": {"anyOf": [{"type": "object", "properties": {"email": {"type": "string"}}}, {"type": "null"}]}}}})),
-        ("{path: items, pick: [owner]}",
+                "id": id, "owner": {"anyOf": [{"type": "object", "properties": {"email": {"type": "string"}}}, {"type": "null"}]}}}}),
+        ),
+        (
+            "{path: items, pick: [owner]}",
             json!({"type": "array", "minItems": 3, "items": {"type": "object", "properties": {"owner": {"anyOf": [{"$ref": "#/$defs/Person"}, {"type": "null"}]}}},
-                "$defs": {"Person": person()}})),
-        ("{path: items, drop: [secret, owner, parent], limit_items: 2}",
-            json!({"type": "array", "items": {"type": "object", "required": ["id", "name"], "properties": {"id": id, "name": name}}})),
-        ("{path: items, pick: [id, name], rename: {name: petName}}",
-            json!({"type": "array", "minItems": 3, "items": {"type": "object", "required": ["id", "petName"], "properties": {"id": id, "petName": name}}})),
-        ("{path: items, pick: [name, owner.email], redact: [name, owner.email]}",
+                "$defs": {"Person": person()}}),
+        ),
+        (
+            "{path: items, drop: [secret, owner, parent], limit_items: 2}",
+            json!({"type": "array", "items": {"type": "object", "required": ["id", "name"], "properties": {"id": id, "name": name}}}),
+        ),
+        (
+            "{path: items, pick: [id, name], rename: {name: petName}}",
+            json!({"type": "array", "minItems": 3, "items": {"type": "object", "required": ["id", "petName"], "properties": {"id": id, "petName": name}}}),
+        ),
+        (
+            "{path: items, pick: [name, owner.email], redact: [name, owner.email]}",
             json!({"type": "array", "minItems": 3, "items": {"type": "object", "required": ["name"], "properties": {
-                "name": name, "owner": {"anyOf": [{"type": "object", "properties": {"email": {"type": "string"}}}, {"type": "null"}]}}}})),
+                "name": name, "owner": {"anyOf": [{"type": "object", "properties": {"email": {"type": "string"}}}, {"type": "null"}]}}}}),
+        ),
         ("{path: nothing}", json!({})),
         ("{format: csv, path: total}", json!({"type": "integer"})),
     ];
@@ -80,8 +90,10 @@ fn simple_filters_have_exact_schemas_and_the_rest_is_open() {
         (".items[] | {id, name}", json!({"type": "array", "items": pair})),
         ("[.items[] | {id, \"name\": .name}]", json!({"type": "array", "items": pair})),
         (".items | map({id, name: .name})", json!({"type": "array", "items": pair})),
-        ("{count: .items | length, first: .items[0].id}",
-            json!({"type": "object", "properties": {"count": {"type": "number"}, "first": maybe(id.clone())}, "required": ["count", "first"]})),
+        (
+            "{count: .items | length, first: .items[0].id}",
+            json!({"type": "object", "properties": {"count": {"type": "number"}, "first": maybe(id.clone())}, "required": ["count", "first"]}),
+        ),
         (".items[] | select(.id > 1) | .name", json!({"type": "array", "items": maybe(name)})),
         (".items | map(.id) | add", json!({})),
         ("frob", json!({})),
@@ -105,7 +117,10 @@ fn results_that_are_no_structured_value_have_none() {
 
 /// Values of the published schema.
 fn pet(depth: u32) -> BoxedStrategy<Value> {
-    let person = prop_oneof![Just(Value::Null), "[a-z]{0,4}".prop_map(|email| json!({"email": email, "friends": [{"email": "f"}]}))];
+    let person = prop_oneof![
+        Just(Value::Null),
+        "[a-z]{0,4}".prop_map(|email| json!({"email": email, "friends": [{"email": "f"}]}))
+    ];
     let leaf = (0i64..9, "[a-z]{0,4}", prop::option::of(person)).prop_map(|(id, name, owner)| {
         let mut pet = Map::new();
         pet.insert("id".into(), json!(id));

@@ -27,7 +27,7 @@ fn paths_go_through_objects_lists_and_odd_names() {
         ("items.owner.*", Some(json!([["r@x", 1], [null]]))),
         ("missing", None),
         ("meta.total.deeper", None),
-        ("items.missing", None),
+        ("items.missing", Some(json!([]))),
     ] {
         let selector = Selector::parse(path).unwrap();
         assert_eq!(selector.get(&value).map(|found| found.into_owned()), found, "{path}");
@@ -41,14 +41,28 @@ fn paths_go_through_objects_lists_and_odd_names() {
 #[test]
 fn steps_run_in_their_order_and_text_and_structured_agree() {
     let cases = [
-        ("{path: items, pick: [id, owner.email]}", json!([{"id": 1, "owner": {"email": "r@x"}}, {"id": 2, "owner": {"email": null}}])),
+        (
+            "{path: items, pick: [id, owner.email]}",
+            json!([{"id": 1, "owner": {"email": "r@x"}}, {"id": 2, "owner": {"email": null}}]),
+        ),
         ("{pick: [meta.total]}", json!({"meta": {"total": 2}})),
         ("{pick: ['items.*.email']}", json!({"items": [{"owner": {"email": "r@x"}}, {"owner": {"email": null}}]})),
-        ("{path: items, drop: [secret, '*.internal', 'a\\.b']}",
-            json!([{"id": 1, "name": "Rex", "owner": {"email": "r@x"}}, {"id": 2, "name": "Max", "owner": {"email": null}}])),
-        ("{path: items, pick: [id, name], rename: {name: id, id: name}}", json!([{"name": 1, "id": "Rex"}, {"name": 2, "id": "Max"}])),
-        ("{path: items, pick: [owner], rename: {owner.email: mail, owner: keeper}, redact: [keeper.mail]}",
-            json!([{"keeper": {"mail": "***", "internal": 1}}, {"keeper": {"mail": "***"}}]).pointer("").cloned().map(|_| json!([{"keeper": {"mail": "***"}}, {"keeper": {"mail": "***"}}])).unwrap()),
+        (
+            "{path: items, drop: [secret, '*.internal', 'a\\.b']}",
+            json!([{"id": 1, "name": "Rex", "owner": {"email": "r@x"}}, {"id": 2, "name": "Max", "owner": {"email": null}}]),
+        ),
+        (
+            "{path: items, pick: [id, name], rename: {name: id, id: name}}",
+            json!([{"name": 1, "id": "Rex"}, {"name": 2, "id": "Max"}]),
+        ),
+        (
+            "{path: items, pick: [owner], rename: {owner.email: mail, owner: keeper}, redact: [keeper.mail]}",
+            json!([{"keeper": {"mail": "***", "internal": 1}}, {"keeper": {"mail": "***"}}])
+                .pointer("")
+                .cloned()
+                .map(|_| json!([{"keeper": {"mail": "***"}}, {"keeper": {"mail": "***"}}]))
+                .unwrap(),
+        ),
         ("{path: items.name}", json!(["Rex", "Max"])),
         ("{select: '.items[] | {id}'}", json!([{"id": 1}, {"id": 2}])),
         ("{select: '.items[0]', pick: [name]}", json!({"name": "Rex"})),
@@ -77,7 +91,13 @@ fn reading_only_what_is_picked_gives_the_same_as_picking_afterwards() {
         json!("text"),
         json!({"items": 3}),
     ];
-    for yaml in ["{path: items}", "{pick: [items.id, items.owner.email]}", "{path: items, pick: [id, owner.email]}", "{path: items.owner}", "{pick: ['*.name']}"] {
+    for yaml in [
+        "{path: items}",
+        "{pick: [items.id, items.owner.email]}",
+        "{path: items, pick: [id, owner.email]}",
+        "{path: items.owner}",
+        "{pick: ['*.name']}",
+    ] {
         let compiled = compiled(yaml);
         for body in &bodies {
             let read = compiled.apply_text(body.to_string().as_bytes(), &arguments(json!({}))).unwrap();
@@ -98,7 +118,10 @@ fn a_member_that_gives_way_to_a_renamed_one_is_told() {
 #[test]
 fn a_path_that_leads_nowhere_is_told_and_shows_nothing_else() {
     let content = shaped("{path: data.issues, drop: [secret]}", json!({"other": {"secret": "s"}}));
-    assert_eq!((content.is_error, spoken(&content)), (false, vec!["null".to_owned(), "The answer has nothing at `data.issues`.".to_owned()]));
+    assert_eq!(
+        (content.is_error, spoken(&content)),
+        (false, vec!["null".to_owned(), "The answer has nothing at `data.issues`.".to_owned()])
+    );
 }
 
 #[test]
@@ -155,7 +178,10 @@ fn formats_have_their_exact_texts() {
         "id  name  t      note\n--  ----  -----  --------------\n1   a|b   [\"x\"]\n20               two lines, \"q\""
     );
     // RFC 4180 §2: CRLF, a header line, quotes doubled.
-    assert_eq!(text("csv", rows.clone()), "id,name,t,note\r\n1,a|b,\"[\"\"x\"\"]\",\r\n20,,,\"two\nlines, \"\"q\"\"\"\r\n");
+    assert_eq!(
+        text("csv", rows.clone()),
+        "id,name,t,note\r\n1,a|b,\"[\"\"x\"\"]\",\r\n20,,,\"two\nlines, \"\"q\"\"\"\r\n"
+    );
     assert_eq!(
         text("markdown", rows.clone()),
         "| id | name | t | note |\n| --- | --- | --- | --- |\n| 1 | a\\|b | [\"x\"] |  |\n| 20 |  |  | two<br>lines, \"q\" |"
@@ -175,7 +201,10 @@ fn templates_see_the_answer_before_the_arguments_and_evaluate_neither() {
         assert!(content.structured.is_none());
         (content.is_error, spoken(&content).remove(0))
     };
-    assert_eq!(text("{{#each items}}- {{name}} ({{id}})\n{{/each}}", order()), (false, "- Rex (1)\n- Max (2)\n".to_owned()));
+    assert_eq!(
+        text("{{#each items}}- {{name}} ({{id}})\n{{/each}}", order()),
+        (false, "- Rex (1)\n- Max (2)\n".to_owned())
+    );
     assert_eq!(text("{{id}}/{{args.id}}", json!({"id": 1})), (false, "1/7".to_owned()));
     assert_eq!(text("{{id}}: {{#each items}}{{this}},{{/each}}", json!([1, 2])), (false, "7: 1,2,".to_owned()));
     assert_eq!(text("{{result}}", json!("plain")), (false, "plain".to_owned()));
@@ -229,7 +258,11 @@ fn as_text_has_no_structured_value() {
 fn a_filter_that_fails_on_an_answer_is_a_failed_call_in_words() {
     let content = shaped("select: '.items[] | .id'", json!({"items": 3}));
     assert!(content.is_error && content.structured.is_none());
-    assert!(spoken(&content)[0].contains("`get_order`") && spoken(&content)[0].contains("`select`"), "{:?}", spoken(&content));
+    assert!(
+        spoken(&content)[0].contains("`get_order`") && spoken(&content)[0].contains("`select`"),
+        "{:?}",
+        spoken(&content)
+    );
 }
 
 #[test]
@@ -237,7 +270,10 @@ fn values_of_several_answers_are_shaped_alike() {
     let tool = Make::new().result("{limit_items: 2}").tool();
     let notes = vec!["More: `cursor` abc.".to_owned()];
     let content = from_value(&tool, &arguments(json!({})), json!([1, 2, 3]), notes, "x:y", None);
-    assert_eq!(spoken(&content), ["[1,2]", "More: `cursor` abc.\nShortened: showing 2 of 3 items. Get the rest with `page`."]);
+    assert_eq!(
+        spoken(&content),
+        ["[1,2]", "More: `cursor` abc.\nShortened: showing 2 of 3 items. Get the rest with `page`."]
+    );
     let resource = Make::new().result("{as: resource, uri: 'a:{n}'}").tool();
     let content = from_value(&resource, &arguments(json!({"n": 5})), json!({"x": 1}), Vec::new(), "x:y", None);
     assert_eq!(spoken(&content), [r#"resource a:5 application/json {"x":1}"#]);
@@ -264,7 +300,20 @@ blocks:
     let keys: Vec<&str> = faults.iter().map(|fault| fault.key.as_str()).collect();
     assert_eq!(
         keys,
-        ["select", "path", "pick[1]", "rename.x.", "rename.z", "template", "uri", "blocks[0].template", "blocks[1].data", "blocks[2].uri", "blocks", "max_bytes"]
+        [
+            "select",
+            "path",
+            "pick[1]",
+            "rename.x.",
+            "rename.z",
+            "template",
+            "uri",
+            "blocks[0].template",
+            "blocks[1].data",
+            "blocks[2].uri",
+            "blocks",
+            "max_bytes"
+        ]
     );
     assert!(faults[0].message.starts_with("at character 6"), "{}", faults[0].message);
     assert_eq!(faults[1].message, "`.a` begins with a dot; a path is written `a`");

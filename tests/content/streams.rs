@@ -25,12 +25,18 @@ fn all(media_type: &str, bytes: &[u8], piece: usize) -> Vec<(Option<String>, Val
 #[test]
 fn event_streams_follow_the_html_standard_however_they_are_cut() {
     // WHATWG HTML §9.2.6: the examples of the section on interpreting an event stream, and line ends of each kind.
-    let cases: [(&str, Vec<(Option<&str>, Value)>); 7] = [
+    type Events = Vec<(Option<&'static str>, Value)>;
+    let cases: [(&str, Events); 7] = [
         ("data: YHOO\ndata: +2\ndata: 10\n\n", vec![(None, json!("YHOO\n+2\n10"))]),
-        (": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
-            vec![(None, json!("first event")), (None, json!("second event")), (None, json!(" third event"))]),
+        (
+            ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
+            vec![(None, json!("first event")), (None, json!("second event")), (None, json!(" third event"))],
+        ),
         ("data\n\ndata\ndata\n\n", vec![(None, json!("")), (None, json!("\n"))]),
-        ("event: add\r\ndata: 73857293\r\n\r\nevent: remove\rdata: {\"a\":1}\r\r", vec![(Some("add"), json!(73857293)), (Some("remove"), json!({"a": 1}))]),
+        (
+            "event: add\r\ndata: 73857293\r\n\r\nevent: remove\rdata: {\"a\":1}\r\r",
+            vec![(Some("add"), json!(73857293)), (Some("remove"), json!({"a": 1}))],
+        ),
         ("\u{feff}data: 1\n\nevent: lonely\n\ndata: 2\n\n", vec![(None, json!(1)), (None, json!(2))]),
         ("data: 1\n\ndata: [DONE]\n\n", vec![(None, json!(1))]),
         ("data: last without an empty line", vec![(None, json!("last without an empty line"))]),
@@ -49,7 +55,10 @@ fn lines_and_records_are_items() {
     assert_eq!(lines.iter().map(|(_, data)| data.clone()).collect::<Vec<_>>(), [json!("{\"a\":"), json!("1}")]);
     for piece in [1, 7, 100] {
         let lines = all("application/jsonl", "{\"a\":\"é\"}\r\n\n[2]\n3".as_bytes(), piece);
-        assert_eq!(lines.into_iter().map(|(_, data)| data).collect::<Vec<_>>(), [json!({"a": "é"}), json!([2]), json!(3)]);
+        assert_eq!(
+            lines.into_iter().map(|(_, data)| data).collect::<Vec<_>>(),
+            [json!({"a": "é"}), json!([2]), json!(3)]
+        );
         // RFC 7464: a record separator before, a line feed behind each text.
         let records = all("application/json-seq", b"\x1e{\"a\":\n1}\n\x1e2\n", piece);
         assert_eq!(records.into_iter().map(|(_, data)| data).collect::<Vec<_>>(), [json!({"a": 1}), json!(2)]);
@@ -81,8 +90,14 @@ fn items_are_progress_log_or_part_of_the_result() {
         classify(json!({"done": {"n": 1, "of": "4"}, "note": "x"})),
         Classified::Progress { progress: 1.0, total: Some(4.0), message: Some("x".into()) }
     );
-    assert_eq!(classify(json!({"done": {"n": 0.5}})), Classified::Progress { progress: 0.5, total: None, message: None });
-    assert_eq!(classify(json!({"log": {"a": 1}, "level": "WARN"})), Classified::Log { level: "warning", message: json!({"a": 1}) });
+    assert_eq!(
+        classify(json!({"done": {"n": 0.5}})),
+        Classified::Progress { progress: 0.5, total: None, message: None }
+    );
+    assert_eq!(
+        classify(json!({"log": {"a": 1}, "level": "WARN"})),
+        Classified::Log { level: "warning", message: json!({"a": 1}) }
+    );
     assert_eq!(classify(json!({"log": "x"})), Classified::Log { level: "info", message: json!("x") });
     assert_eq!(classify(json!({"done": {"n": "soon"}})), Classified::Value(json!({"done": {"n": "soon"}})));
     let bad: StreamRules = serde_yaml::from_str("{progress: {value: .n}}").unwrap();

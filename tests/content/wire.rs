@@ -62,8 +62,8 @@ fn escapes_are_the_short_ones() {
 
 #[test]
 fn pretty_printed_json_travels_on_one_line_and_unchanged_in_the_text() {
-    let body = "{\n  \"a\": \"x\\ny\",\r\n  \"b\": [1,\n2]\n}\n".repeat(1);
-    let content = content_of(&Make::new().tool(), &answer(200, "application/json", body.clone()));
+    let body = "{\n  \"a\": \"x\\ny\",\r\n  \"b\": [1,\n2]\n}\n";
+    let content = content_of(&Make::new().tool(), &answer(200, "application/json", body));
     let sent = wire(&content, &MODERN);
     assert_eq!(sent["content"][0]["text"], json!(body));
     assert_eq!(sent["structuredContent"], json!({"a": "x\ny", "b": [1, 2]}));
@@ -113,7 +113,11 @@ fn every_block_has_its_form_and_its_older_stand_in() {
             Block::Image { data: Bytes::from_static(b"\0\xff"), mime_type: "image/png".into() },
             Block::Audio { data: Bytes::from_static(b"a"), mime_type: "audio/wav".into() },
             Block::Link { uri: "x:1".into(), name: "n\"".into(), mime_type: Some("a/b".into()), size: Some(3) },
-            Block::Resource(ResourceContents { uri: "x:2".into(), mime_type: None, body: ResourceBody::Text("t".into()) }),
+            Block::Resource(ResourceContents {
+                uri: "x:2".into(),
+                mime_type: None,
+                body: ResourceBody::Text("t".into()),
+            }),
         ],
         ..Content::default()
     };
@@ -128,10 +132,17 @@ fn every_block_has_its_form_and_its_older_stand_in() {
         ])
     );
     let old = wire(&content, &FIRST);
-    assert_eq!(old["content"][2], json!({"type": "resource", "resource": {"uri": "rest-mcp:audio", "mimeType": "audio/wav", "blob": "YQ=="}}));
+    assert_eq!(
+        old["content"][2],
+        json!({"type": "resource", "resource": {"uri": "rest-mcp:audio", "mimeType": "audio/wav", "blob": "YQ=="}})
+    );
     assert_eq!(old["content"][3], json!({"type": "text", "text": "n\" (a/b): x:1"}));
     let mut out = Vec::new();
-    let blob = ResourceContents { uri: "x:3".into(), mime_type: Some("a/b".into()), body: ResourceBody::Blob(Bytes::from_static(b"abc")) };
+    let blob = ResourceContents {
+        uri: "x:3".into(),
+        mime_type: Some("a/b".into()),
+        body: ResourceBody::Blob(Bytes::from_static(b"abc")),
+    };
     write_resource(&blob, &mut out);
     assert_eq!(out, br#"{"uri":"x:3","mimeType":"a/b","blob":"YWJj"}"#);
 }

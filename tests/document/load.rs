@@ -189,3 +189,11 @@ async fn one_document_alone_and_whether_a_file_changed() {
     let (_, freshness, _) = load_set_tracked(folder.path().join("none").to_str().unwrap(), &options).await;
     assert!(freshness.is_empty());
 }
+
+#[tokio::test]
+async fn a_schema_named_without_a_pointer_is_explained() {
+    let folder = folder(&[("root.yaml", "swagger: '2.0'\na: {$ref: Pet}\n")]);
+    let (_, report) = load(&folder, "root.yaml", &[]).await;
+    assert_eq!(codes(&report), ["missing-document"]);
+    assert!(report.diagnostics[0].fix.as_ref().unwrap().contains("#/definitions/Pet"));
+}

@@ -1,7 +1,7 @@
 //! What is published as output schema.
 
 use rest_mcp::schema::check::Checker;
-use rest_mcp::schema::output::{has_object_root, relaxed, strict, wrap_for_object_root};
+use rest_mcp::schema::output::{has_object_root, relaxed, relaxed_within, strict, wrap_for_object_root};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -143,4 +143,30 @@ fn wrapping_keeps_references_right() {
 #[test]
 fn strict_is_as_declared() {
     assert_eq!(strict(&pet()), pet());
+}
+
+#[test]
+fn a_limit_keeps_the_definitions_nearest_to_the_root() {
+    let wide = |next: &str| {
+        let mut properties = serde_json::Map::new();
+        for n in 0..20 {
+            properties.insert(format!("{next}{n}"), json!({ "type": "string" }));
+        }
+        properties.insert("next".to_string(), json!({ "$ref": format!("#/$defs/{next}"), "description": "N" }));
+        json!({ "type": "object", "properties": properties })
+    };
+    let schema = json!({
+        "type": "object", "properties": { "a": { "$ref": "#/$defs/A" } },
+        "$defs": { "A": wide("B"), "B": wide("C"), "C": { "type": "string" } }
+    });
+    let small = relaxed_within(&schema, 1_200);
+    assert!(small["$defs"]["A"]["properties"]["B0"].is_object());
+    assert!(small["$defs"].get("B").is_none());
+    assert_eq!(small["$defs"]["A"]["properties"]["next"], json!({ "description": "N", "type": ["object", "null"] }));
+    let none = relaxed_within(&schema, 0);
+    assert_eq!(none, json!({ "type": "object", "properties": { "a": { "type": ["object", "null"] } } }));
+    for limit in [0, 100, 1_200, 5_000, usize::MAX] {
+        accepts(&relaxed_within(&schema, limit), json!({ "a": { "B0": "x", "next": { "C0": null, "next": "c" } } }));
+    }
+    assert_eq!(relaxed_within(&schema, 100_000), relaxed(&schema));
 }

@@ -34,7 +34,8 @@ pub(super) fn request(name: &str, expected: &TestRequest, sent: &CannedRequest, 
     }
     if let Some(query) = &expected.query {
         let wanted: Vec<(String, String)> = query.iter().flat_map(|(name, value)| pairs(name, value)).collect();
-        let mut got: Vec<(String, String)> = sent.url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+        let mut got: Vec<(String, String)> =
+            sent.url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
         let mut sorted = wanted.clone();
         sorted.sort();
         got.sort();
@@ -43,8 +44,12 @@ pub(super) fn request(name: &str, expected: &TestRequest, sent: &CannedRequest, 
         }
     }
     for (header, value) in &expected.headers {
-        let got: Vec<String> =
-            sent.headers.get_all(header.as_str()).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
+        let got: Vec<String> = sent
+            .headers
+            .get_all(header.as_str())
+            .iter()
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+            .collect();
         match got.as_slice() {
             [] => differ(&format!("header `{header}`"), value, "(not sent)"),
             got if got.join(", ") != *value && !got.iter().flat_map(|one| one.split(',')).any(|one| one.trim() == value) => differ(&format!("header `{header}`"), value, &got.join(", ")),
@@ -102,7 +107,11 @@ pub(super) fn result(expected: &TestResult, got: &Value, out: &mut Vec<String>) 
         });
         match value {
             Some(value) => out.extend(difference(json, &value).map(|text| format!("result, json{text}"))),
-            None => out.push(format!("result, json: expected {}, got the text `{}`", cut(&json.to_string()), cut(&text_of(got)))),
+            None => out.push(format!(
+                "result, json: expected {}, got the text `{}`",
+                cut(&json.to_string()),
+                cut(&text_of(got))
+            )),
         }
     }
     if let Some(blocks) = &expected.blocks {
@@ -130,16 +139,20 @@ type Found<'v> = (String, Option<&'v Value>, Option<&'v Value>);
 fn first<'v>(at: String, expected: Option<&'v Value>, got: Option<&'v Value>) -> Option<Found<'v>> {
     match (expected, got) {
         (Some(Value::Object(wanted)), Some(Value::Object(found))) => {
-            let missing = wanted.iter().find_map(|(name, value)| first(pointer::join(&at, name), Some(value), found.get(name)));
+            let missing =
+                wanted.iter().find_map(|(name, value)| first(pointer::join(&at, name), Some(value), found.get(name)));
             missing.or_else(|| {
                 let extra = found.iter().find(|(name, _)| !wanted.contains_key(*name))?;
                 Some((pointer::join(&at, extra.0), None, Some(extra.1)))
             })
         }
-        (Some(Value::Array(wanted)), Some(Value::Array(found))) => {
-            (0..wanted.len().max(found.len())).find_map(|index| first(pointer::join_index(&at, index), wanted.get(index), found.get(index)))
+        (Some(Value::Array(wanted)), Some(Value::Array(found))) => (0..wanted.len().max(found.len()))
+            .find_map(|index| first(pointer::join_index(&at, index), wanted.get(index), found.get(index))),
+        (Some(Value::Number(wanted)), Some(Value::Number(found)))
+            if wanted == found || wanted.as_f64() == found.as_f64() =>
+        {
+            None
         }
-        (Some(Value::Number(wanted)), Some(Value::Number(found))) if wanted == found || wanted.as_f64() == found.as_f64() => None,
         (Some(wanted), Some(found)) if wanted == found => None,
         (None, None) => None,
         _ => Some((at, expected, got)),

@@ -71,7 +71,12 @@ impl Compiler<'_> {
         self.bind_parameters(making, arguments, |importance| importance >= 2)
     }
 
-    fn bind_parameters(&mut self, making: &Making<'_>, arguments: &mut Arguments, wanted: fn(u8) -> bool) -> Result<(), Diagnostic> {
+    fn bind_parameters(
+        &mut self,
+        making: &Making<'_>,
+        arguments: &mut Arguments,
+        wanted: fn(u8) -> bool,
+    ) -> Result<(), Diagnostic> {
         for (index, parameter) in making.operation.parameters.iter().enumerate() {
             if !arguments.parameters.get(index).is_some_and(|plan| wanted(importance(plan))) {
                 continue;
@@ -107,7 +112,8 @@ impl Compiler<'_> {
         keys: &[String],
         fixed: Option<Value>,
     ) -> Result<(), Diagnostic> {
-        let key = keys.iter().find(|key| making.edits.args.contains_key(key.as_str()) && !arguments.used_edits.contains(key));
+        let key =
+            keys.iter().find(|key| making.edits.args.contains_key(key.as_str()) && !arguments.used_edits.contains(key));
         let edits = key.and_then(|key| making.edits.args.get(key)).cloned();
         if let Some(key) = key {
             arguments.used_edits.push(key.clone());
@@ -120,20 +126,50 @@ impl Compiler<'_> {
         if let Some(edits) = &edits {
             default = edits.default.clone();
             if let Some(value) = &edits.value {
-                let at = making.place(&format!("args/{}/value", super::token(key.map(String::as_str).unwrap_or_default())));
+                let at =
+                    making.place(&format!("args/{}/value", super::token(key.map(String::as_str).unwrap_or_default())));
                 from = self.fixed(value).map_err(|message| problem("unresolved-value", message, at))?;
             } else if edits.hide == Some(true) {
                 match default.take() {
+                    Some(value) if pages_by(making, &property.name) => {
+                        let from = From::Argument(property.name.clone());
+                        let schema = property.schema.json.clone();
+                        arguments.bindings.push(Binding {
+                            from,
+                            spot,
+                            required,
+                            default: Some(value),
+                            keep_null: false,
+                            schema,
+                        });
+                        return Ok(());
+                    }
                     Some(value) => from = From::Fixed(value),
                     None if required => {
                         return Err(problem(
                             "hidden-required",
                             format!("`{}` is required and can't be hidden without a value", property.name),
-                            making.place(&format!("args/{}", super::token(key.map(String::as_str).unwrap_or_default()))),
+                            making
+                                .place(&format!("args/{}", super::token(key.map(String::as_str).unwrap_or_default()))),
                         )
                         .fix("add `value:` or `default:`".to_string()));
                     }
-                    None => return Ok(()),
+                    None => {
+                        if pages_by(making, &property.name) {
+                            // Not published, but set from page to page.
+                            let from = From::Argument(property.name.clone());
+                            let schema = property.schema.json.clone();
+                            arguments.bindings.push(Binding {
+                                from,
+                                spot,
+                                required: false,
+                                default: None,
+                                keep_null: false,
+                                schema,
+                            });
+                        }
+                        return Ok(());
+                    }
                 }
             }
             if let Some(name) = &edits.rename {
@@ -151,9 +187,8 @@ impl Compiler<'_> {
             if !renamed && self.profile.schema_profile != SchemaProfile::Full {
                 property.name = legal(&property.name);
             }
-            property.name = apart(&property.name, &spot, arguments, renamed).map_err(|message| {
-                problem("name-collision", message, making.place("args"))
-            })?;
+            property.name = apart(&property.name, &spot, arguments, renamed)
+                .map_err(|message| problem("name-collision", message, making.place("args")))?;
             *name = property.name.clone();
             if let Some(suffix) = edits.as_ref().and_then(|edits| edits.mirror.clone()) {
                 arguments.mirrored.push((property.name.clone(), suffix));
@@ -164,19 +199,26 @@ impl Compiler<'_> {
             arguments.bindings.push(Binding { from, spot, required, default, keep_null, schema });
             arguments.properties.push(property);
         } else {
-            arguments.bindings.push(Binding { from, spot, required, default, keep_null, schema: property.schema.json.clone() });
+            arguments.bindings.push(Binding {
+                from,
+                spot,
+                required,
+                default,
+                keep_null,
+                schema: property.schema.json.clone(),
+            });
         }
         Ok(())
     }
 
     /// `value:` of an argument: a literal, or a text with `${…}`.
-    fn fixed(&self, value: &Value) -> Result<From, String> {
+    pub(super) fn fixed(&self, value: &Value) -> Result<From, String> {
         let Value::String(text) = value else { return Ok(From::Fixed(value.clone())) };
         let slot = Slot(text.clone());
         if let Some(caller) = slot.caller() {
             return Ok(From::Caller(caller));
         }
-        match slot.resolve(self.environment).map_err(|error| error.to_string())? {
+        match slot.resolve(&self.here()).map_err(|error| error.to_string())? {
             Resolved::Plain(text) => Ok(From::Fixed(Value::String(text))),
             Resolved::Secret(secret) => Ok(From::Secret(secret)),
         }
@@ -185,10 +227,10 @@ impl Compiler<'_> {
     /// Warns about `args` keys of a `tools` entry that name no argument.
     pub(super) fn stale_arguments(&mut self, making: &Making<'_>, arguments: &Arguments, known: &[String]) {
         let Some(pointer) = &making.pointer else { return };
-        for key in making.edits.args.keys().filter(|key| !arguments.used_edits.contains(key)) {
+        for key in making.own.iter().flat_map(|own| own.args.keys()).filter(|key| !arguments.used_edits.contains(key)) {
             let place = making.at.key(&format!("{pointer}/args/{}", super::token(key)));
-            // An edit that a rule brought has no place under the tool's own entry.
-            let mut diagnostic = problem("stale-edit", format!("tool `{}` has no argument `{key}`", making.name), place);
+            let mut diagnostic =
+                problem("stale-edit", format!("tool `{}` has no argument `{key}`", making.name), place);
             diagnostic.severity = crate::diagnostic::Severity::Warning;
             let names = arguments.bindings.iter().filter_map(|binding| match &binding.from {
                 From::Argument(name) => Some(name.as_str()),
@@ -202,10 +244,43 @@ impl Compiler<'_> {
     }
 }
 
+/// True if the parameter changes from page to page.
+fn pages_by(making: &Making<'_>, name: &str) -> bool {
+    making.edits.paginate.as_ref().is_some_and(|rules| rules.arg.as_deref() == Some(name))
+}
+
 impl Arguments {
+    /// Names of the arguments that a caller or an answer can give.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.bindings.iter().filter_map(|binding| match &binding.from {
+            From::Argument(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The argument behind a parameter or body member of this name, else of this published name.
+    pub(super) fn argument_of(&self, wanted: &str) -> Option<String> {
+        let published = |binding: &Binding| match &binding.from {
+            From::Argument(name) => Some(name.clone()),
+            _ => None,
+        };
+        let original = self.bindings.iter().find(|binding| match &binding.spot {
+            Spot::Parameter(index) => self.parameters.get(*index).is_some_and(|plan| plan.name == wanted),
+            Spot::BodyMember(path) => {
+                path.join(".") == wanted || path.last().is_some_and(|last| path.len() == 1 && last == wanted)
+            }
+            _ => false,
+        });
+        original.and_then(published).or_else(|| {
+            let same = |binding: &&Binding| published(binding).as_deref() == Some(wanted);
+            self.bindings.iter().find(same).and_then(published)
+        })
+    }
+
     /// The published schema, and what calls are checked against.
     pub(super) fn input(&self, rules: &CatalogRules, edits: &ToolEdits, body_check: Option<Schema>) -> InputSchemas {
-        let schemas = self.properties.iter().map(|property| &property.schema).chain(&self.additional).chain(&self.constraints);
+        let schemas =
+            self.properties.iter().map(|property| &property.schema).chain(&self.additional).chain(&self.constraints);
         let (mut values, definitions) = self.definitions.bundle_parts(schemas, Direction::Input);
         let constraints = self.constraints.as_ref().and_then(|_| values.pop());
         let additional = self.additional.as_ref().and_then(|_| values.pop());
@@ -228,7 +303,17 @@ impl Arguments {
         let mut published = root;
         if let Some(Value::Object(constraints)) = constraints {
             for (key, value) in constraints {
-                if !matches!(key.as_str(), "type" | "properties" | "required" | "additionalProperties" | "title" | "examples" | "default" | "$defs") {
+                if !matches!(
+                    key.as_str(),
+                    "type"
+                        | "properties"
+                        | "required"
+                        | "additionalProperties"
+                        | "title"
+                        | "examples"
+                        | "default"
+                        | "$defs"
+                ) {
                     published.entry(key).or_insert(value);
                 }
             }
@@ -349,4 +434,3 @@ fn importance(plan: &ParameterPlan) -> u8 {
         ParameterIn::Cookie => 4,
     }
 }
-

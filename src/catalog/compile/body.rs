@@ -29,8 +29,12 @@ impl Compiler<'_> {
             let declared: Vec<String> = plan.variants.iter().map(|variant| variant.media_type.clone()).collect();
             plan.variants.retain(|variant| variant.media_type.eq_ignore_ascii_case(wanted));
             if plan.variants.is_empty() {
-                return Err(problem("unknown-media-type", format!("the body has no media type `{wanted}`"), making.place("media_type"))
-                    .fix(format!("use one of: {}", declared.join(", "))));
+                return Err(problem(
+                    "unknown-media-type",
+                    format!("the body has no media type `{wanted}`"),
+                    making.place("media_type"),
+                )
+                .fix(format!("use one of: {}", declared.join(", "))));
             }
         }
         plan.variants.truncate(1);
@@ -84,7 +88,16 @@ impl Compiler<'_> {
             edits: None,
             binding: 0,
         };
-        self.bind(making, arguments, property, Spot::Body, body.required && media.has_schema, true, &["body".to_string()], None)
+        self.bind(
+            making,
+            arguments,
+            property,
+            Spot::Body,
+            body.required && media.has_schema,
+            true,
+            &["body".to_string()],
+            None,
+        )
     }
 
     /// Properties become arguments. Returns the schema that the assembled body is checked against,
@@ -114,7 +127,9 @@ impl Compiler<'_> {
             for key in &promoted {
                 schema = self.promote(making, arguments, key, schema, body_required && required, definitions)?;
             }
-            if !promoted.is_empty() && definitions.object_view(&schema, Direction::Input).is_some_and(|view| view.properties.is_empty()) {
+            if !promoted.is_empty()
+                && definitions.object_view(&schema, Direction::Input).is_some_and(|view| view.properties.is_empty())
+            {
                 continue;
             }
             let property = Property {
@@ -174,7 +189,9 @@ impl Compiler<'_> {
         let mut required = parent_required;
         for name in path.iter().skip(1) {
             let view = definitions.object_view(&field, Direction::Input);
-            let Some((view, found)) = view.and_then(|view| view.properties.get(name).cloned().map(|found| (view, found))) else {
+            let Some((view, found)) =
+                view.and_then(|view| view.properties.get(name).cloned().map(|found| (view, found)))
+            else {
                 return Err(problem(
                     "unknown-argument",
                     format!("the body has no field `{}`", path.join(".")),
@@ -195,7 +212,16 @@ impl Compiler<'_> {
             edits: None,
             binding: 0,
         };
-        self.bind(making, arguments, property, Spot::BodyMember(path.clone()), required, true, &[key.to_string()], None)?;
+        self.bind(
+            making,
+            arguments,
+            property,
+            Spot::BodyMember(path.clone()),
+            required,
+            true,
+            &[key.to_string()],
+            None,
+        )?;
         Ok(without(parent, path.get(1..).unwrap_or_default(), definitions))
     }
 }

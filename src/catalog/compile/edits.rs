@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::mapping::Facts;
 use crate::mapping::{Description, Expose, ToolEdits, ToolRules};
 use crate::openapi::{Api, Operation};
+use crate::template::Template;
 
 /// One tool to be made (or an operation left out, with the reason).
 pub(super) struct Chosen<'a> {
@@ -17,6 +18,12 @@ pub(super) struct Chosen<'a> {
     pub edits: ToolEdits,
     pub pointer: Option<String>,
     pub left_out: Option<Diagnostic>,
+    /// What the tool's own entry says.
+    pub own: Option<&'a ToolEdits>,
+    /// Keys of `args` that rules bring: index of the rule, key.
+    pub rule_args: Vec<(usize, String)>,
+    /// Not exposed, but needed by a step, a resource or a poll.
+    pub internal: bool,
 }
 
 /// A `tools` entry that points at an operation.
@@ -41,9 +48,10 @@ pub(super) fn wanted_tools<'a>(unit: &'a Unit, at: At<'_>) -> (Vec<Chosen<'a>>, 
         .collect();
     let mut hits = vec![false; unit.mapping.rules.len()];
     let mut chosen = Vec::new();
+    let mut stale = Vec::new();
     for (source, api) in &unit.apis {
         for operation in &api.operations {
-            let edits = by_rules(unit, source, operation, &mut hits);
+            let edits = by_rules(unit, source, operation, &mut hits, &mut stale, at);
             let mut named = Vec::new();
             for entry in &mut entries {
                 if points_at(entry, source, operation) {
@@ -54,7 +62,6 @@ pub(super) fn wanted_tools<'a>(unit: &'a Unit, at: At<'_>) -> (Vec<Chosen<'a>>, 
             tools_of(unit, source, api, operation, edits, &named, &mut chosen);
         }
     }
-    let mut stale = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.used) {
         stale.push(stale_entry(unit, entry, at));
     }
@@ -77,7 +84,8 @@ fn stale_entry(unit: &Unit, entry: &Entry<'_>, at: At<'_>) -> Diagnostic {
         Some(_) => at.value(&format!("{pointer}/operation")),
         None => at.key(&pointer),
     };
-    let mut diagnostic = problem("stale-edit", format!("tool `{}`: there is no operation `{wanted}`", entry.name), place);
+    let mut diagnostic =
+        problem("stale-edit", format!("tool `{}`: there is no operation `{wanted}`", entry.name), place);
     diagnostic.severity = Severity::Warning;
     match near_operation(wanted, unit.apis.values().map(AsRef::as_ref)) {
         Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
@@ -96,9 +104,9 @@ fn points_at(entry: &Entry<'_>, source: &str, operation: &Operation) -> bool {
 /// True if `wanted` is the operation's id or `METHOD /path`.
 pub(super) fn names(wanted: &str, operation: &Operation) -> bool {
     operation.operation_id.as_deref() == Some(wanted)
-        || wanted
-            .split_once(' ')
-            .is_some_and(|(method, path)| method.eq_ignore_ascii_case(&operation.method) && path.trim() == operation.path)
+        || wanted.split_once(' ').is_some_and(|(method, path)| {
+            method.eq_ignore_ascii_case(&operation.method) && path.trim() == operation.path
+        })
 }
 
 /// What the rules say of an operation.
@@ -106,19 +114,30 @@ pub(super) fn names(wanted: &str, operation: &Operation) -> bool {
 /// # Errors
 /// It is excluded; why.
 pub(super) fn rule_edits(unit: &Unit, source: &str, operation: &Operation) -> Result<ToolEdits, String> {
-    match by_rules(unit, source, operation, &mut vec![false; unit.mapping.rules.len()]) {
-        ByRules::Edits(edits) => Ok(*edits),
+    let mut hits = vec![false; unit.mapping.rules.len()];
+    // Problems of the rules are reported where the operations become tools.
+    match by_rules(unit, source, operation, &mut hits, &mut Vec::new(), At { document: None }) {
+        ByRules::Edits(edits, _) => Ok(*edits),
         ByRules::Excluded(reason) => Err(reason),
     }
 }
 
+/// What rules say of an operation: edits and the keys of `args` among them, or that it is left out.
 enum ByRules {
-    Edits(Box<ToolEdits>),
+    Edits(Box<ToolEdits>, Vec<(usize, String)>),
     Excluded(String),
 }
 
-fn by_rules(unit: &Unit, source: &str, operation: &Operation, hits: &mut [bool]) -> ByRules {
-    let security: Vec<&str> = operation.security.iter().flatten().map(|requirement| requirement.scheme.as_str()).collect();
+fn by_rules(
+    unit: &Unit,
+    source: &str,
+    operation: &Operation,
+    hits: &mut [bool],
+    problems: &mut Vec<Diagnostic>,
+    at: At<'_>,
+) -> ByRules {
+    let security: Vec<&str> =
+        operation.security.iter().flatten().map(|requirement| requirement.scheme.as_str()).collect();
     let facts = Facts {
         source,
         method: &operation.method,
@@ -131,6 +150,7 @@ fn by_rules(unit: &Unit, source: &str, operation: &Operation, hits: &mut [bool])
     };
     let mut edits = ToolEdits::default();
     let mut excluded = None;
+    let mut args = Vec::new();
     for (index, (rule, hit)) in unit.mapping.rules.iter().zip(hits).enumerate() {
         if !rule.matches.matches(&facts) {
             continue;
@@ -140,12 +160,23 @@ fn by_rules(unit: &Unit, source: &str, operation: &Operation, hits: &mut [bool])
             excluded = excluded.or(Some(format!("excluded by rule {}", index + 1)));
         }
         if let Some(set) = &rule.set {
+            args.extend(set.args.keys().map(|key| (index, key.clone())));
             edits = edits.over(set);
+            if let Some(name) = &set.name {
+                edits.name = match named(name, &facts) {
+                    Ok(name) => Some(name),
+                    Err(message) => {
+                        let place = at.value(&format!("/rules/{index}/set/name"));
+                        problems.push(problem("bad-template", format!("`name`: {message}"), place));
+                        None
+                    }
+                };
+            }
         }
     }
     match excluded {
         Some(reason) => ByRules::Excluded(reason),
-        None => ByRules::Edits(Box::new(edits)),
+        None => ByRules::Edits(Box::new(edits), args),
     }
 }
 
@@ -158,30 +189,35 @@ fn tools_of<'a>(
     named: &[(&'a str, &'a ToolRules)],
     chosen: &mut Vec<Chosen<'a>>,
 ) {
-    let choice = |name: Option<String>, edits: ToolEdits, pointer: Option<String>, left_out: Option<Diagnostic>| Chosen {
-        api,
-        operation,
-        source,
-        name,
-        edits,
-        pointer,
-        left_out,
-    };
+    let choice =
+        |name: Option<String>, edits: ToolEdits, pointer: Option<String>, left_out: Option<Diagnostic>| Chosen {
+            api,
+            operation,
+            source,
+            name,
+            edits,
+            pointer,
+            left_out,
+            own: None,
+            rule_args: Vec::new(),
+            internal: false,
+        };
     let note = |code: &'static str, message: String| {
         let note = Diagnostic::note(code, message);
         Some(note.at(place_of(operation)))
     };
-    let edits = match edits {
+    let (edits, rule_args) = match edits {
         ByRules::Excluded(reason) => {
             chosen.push(choice(None, ToolEdits::default(), None, note("excluded", reason)));
             return;
         }
-        ByRules::Edits(edits) => *edits,
+        ByRules::Edits(edits, args) => (*edits, args),
     };
     if !named.is_empty() {
         for (name, rules) in named {
             let merged = from_extension(operation).over(&edits).over(&rules.edits);
-            chosen.push(choice(Some((*name).to_string()), merged, Some(tool_pointer(name)), None));
+            let one = choice(Some((*name).to_string()), merged, Some(tool_pointer(name)), None);
+            chosen.push(Chosen { own: Some(&rules.edits), rule_args: rule_args.clone(), ..one });
         }
         return;
     }
@@ -190,12 +226,47 @@ fn tools_of<'a>(
         return;
     }
     if unit.mapping.sources.get(source).is_some_and(|rules| rules.expose == Expose::Listed) {
-        chosen.push(choice(None, edits, None, note("not-listed", "the source exposes only listed operations".to_string())));
+        if needed(unit, source, operation) {
+            let merged = from_extension(operation).over(&edits);
+            chosen.push(Chosen { rule_args, internal: true, ..choice(None, merged, None, None) });
+        }
+        chosen.push(choice(
+            None,
+            edits,
+            None,
+            note("not-listed", "the source exposes only listed operations".to_string()),
+        ));
         return;
     }
     let merged = from_extension(operation).over(&edits);
     let name = merged.name.clone();
-    chosen.push(choice(name, merged, None, None));
+    chosen.push(Chosen { rule_args, ..choice(name, merged, None, None) });
+}
+
+/// `name:` of a rule, filled in.
+fn named(template: &str, facts: &Facts<'_>) -> Result<String, String> {
+    let template = Template::compile(template).map_err(|error| error.to_string())?;
+    let values = serde_json::json!({
+        "operation": facts.operation_id.unwrap_or_default(), "method": facts.method.to_ascii_lowercase(),
+        "path": facts.path, "tag": facts.tags.first().map(String::as_str).unwrap_or_default(), "source": facts.source,
+    });
+    template.render(&values)
+}
+
+/// True if a step, a resource or a poll of the unit names this operation.
+fn needed(unit: &Unit, source: &str, operation: &Operation) -> bool {
+    let mapping = &unit.mapping;
+    let of_source = |wanted: &Option<String>| wanted.as_deref().is_none_or(|wanted| wanted == source);
+    let steps = mapping.tools.values().flat_map(|rules| &rules.steps).any(|step| names(&step.call, operation));
+    let resources =
+        mapping.resources.values().any(|rules| of_source(&rules.source) && names(&rules.operation, operation));
+    let sets = mapping
+        .rules
+        .iter()
+        .filter_map(|rule| rule.set.as_ref())
+        .chain(mapping.tools.values().map(|rules| &rules.edits));
+    let mut polls = sets.filter_map(|edits| edits.poll.as_ref()?.location.as_deref()?.strip_prefix("operation "));
+    steps || resources || polls.any(|name| names(name.trim(), operation))
 }
 
 /// `x-mcp: { name, description, title, annotations }` of a document.

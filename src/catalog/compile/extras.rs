@@ -7,10 +7,44 @@ use crate::diagnostic::hint::nearest;
 use std::sync::Arc;
 
 impl Compiler<'_> {
+    /// `poll.location: operation NAME` names an operation or tool.
+    pub(super) fn polled(&mut self, unit: &Unit, at: At<'_>) {
+        let rules = unit
+            .mapping
+            .rules
+            .iter()
+            .enumerate()
+            .filter_map(|(index, rule)| Some((format!("/rules/{index}/set"), rule.set.as_ref()?)));
+        let tools = unit.mapping.tools.iter().map(|(name, rules)| (format!("/tools/{}", token(name)), &rules.edits));
+        for (pointer, edits) in rules.chain(tools) {
+            let location = edits.poll.as_ref().and_then(|poll| poll.location.as_deref());
+            let Some(name) = location.and_then(|location| location.strip_prefix("operation ")).map(str::trim) else {
+                continue;
+            };
+            if self.tool_for(name, None).is_some() {
+                continue;
+            }
+            let place = at.value(&format!("{pointer}/poll/location"));
+            let diagnostic =
+                problem("unknown-call", format!("`poll.location`: there is no operation or tool `{name}`"), place);
+            let known: Vec<&str> = self
+                .catalog
+                .tools
+                .values()
+                .flat_map(|tool| tool.operation.as_ref()?.operation_id.as_deref())
+                .chain(self.catalog.tools.keys().map(String::as_str))
+                .collect();
+            self.report.push(match nearest(name, known.iter().copied()) {
+                Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                None => diagnostic.fix("name the operation that tells a job's state".to_string()),
+            });
+        }
+    }
+
     pub(super) fn resources(&mut self, unit: &Unit, at: At<'_>) {
         for (name, rules) in &unit.mapping.resources {
             let pointer = format!("/resources/{}", token(name));
-            let Some(tool) = self.tool_for(&rules.operation) else {
+            let Some(tool) = self.tool_for(&rules.operation, rules.source.as_deref()) else {
                 let names: Vec<String> = self.catalog.tools.keys().cloned().collect();
                 let mut diagnostic = problem(
                     "stale-edit",
@@ -68,8 +102,29 @@ impl Compiler<'_> {
         for (name, rules) in &unit.mapping.prompts {
             let pointer = format!("/prompts/{}", token(name));
             if self.catalog.prompts.contains_key(name) {
-                self.report.push(problem("name-collision", format!("a second prompt is called `{name}`"), at.key(&pointer)));
+                self.report.push(problem(
+                    "name-collision",
+                    format!("a second prompt is called `{name}`"),
+                    at.key(&pointer),
+                ));
                 continue;
+            }
+            for (index, argument) in rules.arguments.iter().enumerate() {
+                if let Some(serde_json::Value::String(tool)) = &argument.complete
+                    && self.tool(tool).is_none()
+                {
+                    let place = at.value(&format!("{pointer}/arguments/{index}/complete"));
+                    let mut warning = problem(
+                        "stale-edit",
+                        format!("prompt `{name}`: there is no tool `{tool}` to complete from"),
+                        place,
+                    );
+                    warning.severity = Severity::Warning;
+                    self.report.push(match nearest(tool, self.catalog.tools.keys().map(String::as_str)) {
+                        Some(near) => warning.fix(format!("did you mean `{near}`?")),
+                        None => warning.fix("name a tool, or list the values".to_string()),
+                    });
+                }
             }
             match Prompt::compile(name, rules) {
                 Ok(prompt) => {
@@ -86,5 +141,9 @@ impl Compiler<'_> {
 
 /// Variables of a level-1 URI template (RFC 6570).
 fn variables(uri: &str) -> Vec<String> {
-    uri.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name.trim_start_matches(['+', '#']).to_string()).collect()
+    uri.split('{')
+        .skip(1)
+        .filter_map(|part| part.split_once('}'))
+        .map(|(name, _)| name.trim_start_matches(['+', '#']).to_string())
+        .collect()
 }

@@ -2,16 +2,19 @@
 
 use super::operation::{annotations, capabilities, path_parts, tool_pointer};
 use super::{At, Compiler, Unit, problem};
-use crate::catalog::{Action, Binding, From, Input, OperationRef, Output, RequestAction, ResultPlan, Spot, Tool, hints};
+use crate::catalog::{
+    Action, Binding, CredentialPlan, From, Input, OperationRef, Output, RequestAction, ResultPlan, Spot, Tool, hints,
+};
 use crate::content::shape::Compiled;
 use crate::diagnostic::{Diagnostic, Source, hint::nearest};
 use crate::document::{Document, DocumentSet};
-use crate::mapping::{Description, HandRequest, ToolRules};
+use crate::mapping::{Credential, Description, HandRequest, Paginate, ToolEdits, ToolRules};
 use crate::openapi::{self, Operation};
 use crate::request::{self, BodyKind, BodyPlan, BodyVariant, ParameterPlan};
 use crate::schema::check::Checker;
 use crate::schema::profile;
 use crate::template::{BodyTemplate, Template};
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -20,18 +23,20 @@ impl Compiler<'_> {
         for (name, rules) in &unit.mapping.tools {
             let Some(request) = &rules.request else { continue };
             let pointer = tool_pointer(name);
-            match self.hand_tool(name, rules, request, sources, &pointer, at) {
+            match self.hand_tool(name, rules, request, unit, sources, &pointer, at) {
                 Ok(tool) => self.add(tool, rules.edits.hidden.unwrap_or(false), at.key(&pointer)),
                 Err(reason) => self.report.push(reason),
             }
         }
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn hand_tool(
         &mut self,
         name: &str,
         rules: &ToolRules,
         request: &HandRequest,
+        unit: &Unit,
         sources: &[(String, usize)],
         pointer: &str,
         at: At<'_>,
@@ -47,16 +52,24 @@ impl Compiler<'_> {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("add `source:` with one of: {}", names.join(", ")),
             };
-            let place = rules.source.as_ref().map_or_else(|| at.key(pointer), |_| at.value(&format!("{pointer}/source")));
+            let place =
+                rules.source.as_ref().map_or_else(|| at.key(pointer), |_| at.value(&format!("{pointer}/source")));
             return Err(problem("unknown-source", format!("tool `{name}`: which source?"), place).fix(fix));
         };
+        let configured = unit.mapping.sources.get(source_name).cloned().unwrap_or_default();
         let plan = self.catalog.sources.get(*source_index).cloned();
-        let base_url = plan.as_ref().map(|plan| plan.base_url.clone()).filter(|url| !url.is_empty()).ok_or_else(|| {
-            problem("no-base-url", format!("source `{source_name}` has no base URL"), at.key(pointer))
-                .fix("add `base_url:` under the source".to_string())
+        let base_url =
+            plan.as_ref().map(|plan| plan.base_url.clone()).filter(|url| !url.is_empty()).ok_or_else(|| {
+                problem("no-base-url", format!("source `{source_name}` has no base URL"), at.key(pointer))
+                    .fix("add `base_url:` under the source".to_string())
+            })?;
+        let method = http::Method::from_bytes(request.method.to_ascii_uppercase().as_bytes()).map_err(|_| {
+            problem(
+                "bad-method",
+                format!("`{}` is no HTTP method", request.method),
+                at.value(&format!("{pointer}/request/method")),
+            )
         })?;
-        let method = http::Method::from_bytes(request.method.to_ascii_uppercase().as_bytes())
-            .map_err(|_| problem("bad-method", format!("`{}` is no HTTP method", request.method), at.value(&format!("{pointer}/request/method"))))?;
         let mut input = rules.input.clone().unwrap_or_else(|| json!({"type": "object"}));
         let operation = self.as_operation(request, &method, pointer, at)?;
         let mut parameters: Vec<ParameterPlan> = Vec::new();
@@ -64,7 +77,13 @@ impl Compiler<'_> {
         for parameter in &operation.parameters {
             let schema = input.pointer(&format!("/properties/{}", super::token(&parameter.name))).cloned();
             if schema.is_none() {
-                declare(&mut input, &parameter.name, parameter.schema.json.as_ref(), parameter.description.as_deref(), parameter.required);
+                declare(
+                    &mut input,
+                    &parameter.name,
+                    parameter.schema.json.as_ref(),
+                    parameter.description.as_deref(),
+                    parameter.required,
+                );
             }
             let schema = schema.map_or_else(|| parameter.schema.json.clone(), Arc::new);
             bindings.push(argument(&parameter.name, Spot::Parameter(parameters.len()), parameter.required, &schema));
@@ -74,8 +93,23 @@ impl Compiler<'_> {
             .map_err(|reason| problem("bad-path", reason, at.value(&format!("{pointer}/request/path"))))?;
         let body = self.hand_body(request, &mut bindings, &mut input, pointer, at)?;
         let edits = &rules.edits;
-        self.edit_input(&mut input, &mut bindings, edits, name, pointer, at)?;
-        profile::self_check(&input).map_err(|message| problem("bad-schema", format!("tool `{name}`: {message}"), at.value(&format!("{pointer}/input"))))?;
+        let aliases = self.edit_input(&mut input, &mut bindings, edits, name, pointer, at)?;
+        let paginate = hand_pages(rules, &aliases, &input, pointer, at)?;
+        {
+            let mut known: Vec<&str> = input
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(|p| p.keys().map(String::as_str))
+                .collect();
+            known.extend(edits.extra.keys().map(String::as_str));
+            super::person::names_are_known(edits, edits, &known, name).map_err(|(key, message, fix)| {
+                problem("unknown-argument", message, at.value(&format!("{pointer}/{key}"))).fix(fix)
+            })?;
+        }
+        profile::self_check(&input).map_err(|message| {
+            problem("bad-schema", format!("tool `{name}`: {message}"), at.value(&format!("{pointer}/input")))
+        })?;
         if let Value::Object(root) = &mut input {
             root.entry("additionalProperties").or_insert(Value::Bool(false));
         }
@@ -97,11 +131,19 @@ impl Compiler<'_> {
                 operation_id: None,
                 deprecated: false,
             }),
-            input: Input { published: Arc::new(published), check: Checker::new(Arc::new(input)), body_check: None, mirrored: mirrored(edits) },
+            input: Input {
+                published: Arc::new(published),
+                check: Checker::new(Arc::new(input)),
+                body_check: None,
+                mirrored: mirrored(edits),
+            },
             output: Output::default(),
             action: Action::Request(Box::new(RequestAction {
                 source: *source_index,
-                idempotent: edits.annotations.and_then(|a| a.idempotent).unwrap_or(matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE")),
+                idempotent: edits
+                    .annotations
+                    .and_then(|a| a.idempotent)
+                    .unwrap_or(matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE")),
                 method,
                 base_url,
                 path,
@@ -110,13 +152,15 @@ impl Compiler<'_> {
                 body,
                 accept: "application/json, */*;q=0.8".to_string(),
                 bindings,
-                security: self.hand_security(request, *source_index, pointer, at)?,
+                security: self.hand_security(request, &configured.credentials, *source_index, pointer, at)?,
                 success: edits.success.clone().unwrap_or_default(),
                 errors: edits.errors.clone(),
                 timeout: edits.timeout.map(|timeout| timeout.0),
-                paginate: edits.paginate.clone(),
+                paginate,
                 poll: edits.poll.clone(),
                 stream: edits.stream.clone(),
+                own: super::person::own_arguments(edits),
+                aliases,
             })),
             ask: edits.ask.iter().map(|(key, ask)| (key.clone(), ask.clone())).collect(),
             confirm: confirm(edits.confirm.as_deref(), name, &request.method, &request.path).map_err(|message| {
@@ -129,7 +173,13 @@ impl Compiler<'_> {
     }
 
     /// The request as the one operation of a small document: parameters mean what OpenAPI says.
-    fn as_operation(&mut self, request: &HandRequest, method: &http::Method, pointer: &str, at: At<'_>) -> Result<Operation, Diagnostic> {
+    fn as_operation(
+        &mut self,
+        request: &HandRequest,
+        method: &http::Method,
+        pointer: &str,
+        at: At<'_>,
+    ) -> Result<Operation, Diagnostic> {
         let root = json!({
             "openapi": "3.1.0",
             "info": {"title": "", "version": ""},
@@ -137,7 +187,8 @@ impl Compiler<'_> {
         });
         let text = serde_json::to_string_pretty(&root).unwrap_or_default();
         let document = Document::new("request", Source::new("request", text), root);
-        let (api, report) = openapi::read(&DocumentSet::new(vec![Arc::new(document)]), &openapi::ReadOptions::default());
+        let (api, report) =
+            openapi::read(&DocumentSet::new(vec![Arc::new(document)]), &openapi::ReadOptions::default());
         let place = || at.value(&format!("{pointer}/request"));
         let found = api.and_then(|api| api.operations.into_iter().next());
         found.ok_or_else(|| {
@@ -146,12 +197,23 @@ impl Compiler<'_> {
         })
     }
 
-    fn hand_security(&self, request: &HandRequest, source: usize, pointer: &str, at: At<'_>) -> Result<Vec<Vec<String>>, Diagnostic> {
+    fn hand_security(
+        &self,
+        request: &HandRequest,
+        named: &IndexMap<String, Credential>,
+        source: usize,
+        pointer: &str,
+        at: At<'_>,
+    ) -> Result<Vec<Vec<String>>, Diagnostic> {
         let Some(plan) = self.catalog.sources.get(source) else { return Ok(Vec::new()) };
         if request.credentials.is_empty() {
-            // A hand-written request sends every credential that the source configures.
-            let all: Vec<String> = plan.credentials.iter().filter(|(_, c)| c.value.is_some() || !c.wanted.is_empty()).map(|(name, _)| name.clone()).collect();
-            return Ok(if all.is_empty() || !request.credentials.is_empty() { Vec::new() } else { vec![all] });
+            // A hand-written request sends every credential that the source configures; one that is named in the
+            // mapping but has no value stops the call.
+            let wanted =
+                |name: &String, credential: &CredentialPlan| named.contains_key(name) || credential.value.is_some();
+            let all: Vec<String> =
+                plan.credentials.iter().filter(|(name, one)| wanted(name, one)).map(|(name, _)| name.clone()).collect();
+            return Ok(if all.is_empty() { Vec::new() } else { vec![all] });
         }
         for (index, name) in request.credentials.iter().enumerate() {
             if !plan.credentials.contains_key(name) {
@@ -176,20 +238,40 @@ impl Compiler<'_> {
     ) -> Result<Option<BodyPlan>, Diagnostic> {
         let Some(body) = &request.body else { return Ok(None) };
         let media_type = request.content_type.clone().unwrap_or_else(|| "application/json".to_string());
-        let template = BodyTemplate::compile(body)
-            .map_err(|error| problem("bad-template", format!("`request.body`: {}", shown(&error)), at.value(&format!("{pointer}/request/body"))))?;
+        let template = BodyTemplate::compile(body).map_err(|error| {
+            problem(
+                "bad-template",
+                format!("`request.body`: {}", shown(&error)),
+                at.value(&format!("{pointer}/request/body")),
+            )
+        })?;
         for path in template.placeholders() {
             let Some(name) = path.first() else { continue };
             if input.pointer(&format!("/properties/{}", super::token(name))).is_none() {
-                let known: Vec<String> = input.get("properties").and_then(Value::as_object).map(|p| p.keys().cloned().collect()).unwrap_or_default();
-                let diagnostic = problem("unknown-placeholder", format!("`{{{{{name}}}}}` is no argument of the tool"), at.value(&format!("{pointer}/request/body")));
+                let known: Vec<String> = input
+                    .get("properties")
+                    .and_then(Value::as_object)
+                    .map(|p| p.keys().cloned().collect())
+                    .unwrap_or_default();
+                let diagnostic = problem(
+                    "unknown-placeholder",
+                    format!("`{{{{{name}}}}}` is no argument of the tool"),
+                    at.value(&format!("{pointer}/request/body")),
+                );
                 return Err(match nearest(name, known.iter().map(String::as_str)) {
                     Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
                     None => diagnostic.fix(format!("declare `{name}` under `input.properties`")),
                 });
             }
         }
-        bindings.push(Binding { from: From::Template(template), spot: Spot::Body, required: false, default: None, keep_null: true, schema: Arc::new(json!({})) });
+        bindings.push(Binding {
+            from: From::Template(template),
+            spot: Spot::Body,
+            required: false,
+            default: None,
+            keep_null: true,
+            schema: Arc::new(json!({})),
+        });
         let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let kind = match essence.as_str() {
             "application/x-www-form-urlencoded" => BodyKind::Form,
@@ -199,37 +281,64 @@ impl Compiler<'_> {
             text if text.starts_with("text/") => BodyKind::Text,
             _ => BodyKind::Json,
         };
-        let variant = BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None };
+        let variant =
+            BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None };
         Ok(Some(BodyPlan { variants: vec![variant], required: true }))
     }
 
-    pub(super) fn result_plan(&self, rules: &ToolRules, pointer: &str, at: At<'_>) -> Result<Option<Arc<ResultPlan>>, Diagnostic> {
+    pub(super) fn result_plan(
+        &self,
+        rules: &ToolRules,
+        pointer: &str,
+        at: At<'_>,
+    ) -> Result<Option<Arc<ResultPlan>>, Diagnostic> {
         let Some(result) = &rules.edits.result else { return Ok(None) };
         match Compiled::new(result) {
             Ok(compiled) => Ok(Some(Arc::new(ResultPlan { rules: result.clone(), compiled }))),
             Err(errors) => {
                 let key = errors.first().map(|error| error.key.replace('.', "/")).unwrap_or_default();
-                let message = errors.iter().map(|error| format!("`result.{}`: {}", error.key, error.message)).collect::<Vec<_>>().join("; ");
+                let message = errors
+                    .iter()
+                    .map(|error| format!("`result.{}`: {}", error.key, error.message))
+                    .collect::<Vec<_>>()
+                    .join("; ");
                 Err(problem("bad-result", message, at.value(&format!("{pointer}/result/{key}"))))
             }
         }
     }
 
-    /// `args` edits on a hand-written input schema.
-    fn edit_input(
+    /// `args` edits on a hand-written input schema. Returns what the body's templates call by other names.
+    pub(super) fn edit_input(
         &mut self,
         input: &mut Value,
-        bindings: &mut [Binding],
-        edits: &crate::mapping::ToolEdits,
+        bindings: &mut Vec<Binding>,
+        edits: &ToolEdits,
         tool: &str,
         pointer: &str,
         at: At<'_>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<Vec<(String, From)>, Diagnostic> {
+        let mut aliases = Vec::new();
         for (key, edit) in &edits.args {
-            let Some(mut schema) = input.get_mut("properties").and_then(Value::as_object_mut).and_then(|p| p.shift_remove(key)) else {
-                return Err(problem("unknown-argument", format!("tool `{tool}` has no argument `{key}`"), at.key(&format!("{pointer}/args/{}", super::token(key)))));
+            let here = format!("{pointer}/args/{}", super::token(key));
+            let place = || at.key(&here);
+            let properties = input.get_mut("properties").and_then(Value::as_object_mut);
+            let known: Vec<String> = properties.iter().flat_map(|properties| properties.keys().cloned()).collect();
+            let Some(mut schema) = properties.and_then(|properties| properties.shift_remove(key)) else {
+                let diagnostic = problem("unknown-argument", format!("tool `{tool}` has no argument `{key}`"), place());
+                return Err(match nearest(key, known.iter().map(String::as_str)) {
+                    Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                    None => diagnostic,
+                });
             };
             let name = edit.rename.clone().unwrap_or_else(|| key.clone());
+            if name != *key && known.contains(&name) {
+                let place = at.value(&format!("{here}/rename"));
+                return Err(problem(
+                    "name-collision",
+                    format!("tool `{tool}` has an argument `{name}` already"),
+                    place,
+                ));
+            }
             if let Value::Object(object) = &mut schema {
                 object.extend(edit.schema.iter().map(|(keyword, value)| (keyword.clone(), value.clone())));
                 if let Some(description) = &edit.description {
@@ -242,27 +351,65 @@ impl Compiler<'_> {
                     object.insert("x-mcp-header".to_string(), json!(suffix));
                 }
             }
-            let fixed = edit.value.clone().or_else(|| if edit.hide == Some(true) { edit.default.clone() } else { None });
-            for binding in bindings.iter_mut().filter(|binding| matches!(&binding.from, From::Argument(name) if name == key)) {
-                binding.from = match &fixed {
-                    Some(value) => From::Fixed(value.clone()),
-                    None => From::Argument(name.clone()),
-                };
-                binding.default = edit.default.clone();
+            let was_required = unrequire(input, key);
+            let pages = edits.paginate.as_ref().is_some_and(|rules| rules.arg.as_ref() == Some(key));
+            let hidden = edit.hide == Some(true);
+            let fixed = match &edit.value {
+                Some(value) => {
+                    let place = at.value(&format!("{here}/value"));
+                    Some(self.fixed(value).map_err(|message| problem("unresolved-value", message, place))?)
+                }
+                None if hidden && !pages => {
+                    edit.default.clone().or_else(|| schema.get("default").cloned()).map(From::Fixed)
+                }
+                None => None,
+            };
+            if hidden && fixed.is_none() && was_required && !pages {
+                let diagnostic = problem(
+                    "hidden-required",
+                    format!("`{key}` is required and can't be hidden without a value"),
+                    place(),
+                );
+                return Err(diagnostic.fix("add `value:` or `default:`".to_string()));
             }
-            let required = input.get_mut("required").and_then(Value::as_array_mut);
-            let was = required.map(|list| {
-                let was = list.iter().any(|one| one.as_str() == Some(key));
-                list.retain(|one| one.as_str() != Some(key));
-                was
+            let in_body = bindings.iter().any(|binding| match &binding.from {
+                From::Template(template) => template.placeholders().iter().any(|path| path.first() == Some(key)),
+                _ => false,
             });
-            if fixed.is_none() {
-                let required = edit.required.unwrap_or(was.unwrap_or(false) && edit.default.is_none());
+            if in_body && matches!(fixed, Some(From::Secret(_))) {
+                let place = at.value(&format!("{here}/value"));
+                return Err(problem(
+                    "secret-in-body",
+                    format!("`{key}` stands in a body template, which takes no `${{env:}}` or `${{file:}}`"),
+                    place,
+                )
+                .fix("send secrets as `credentials` or `headers` of the source, or as a parameter".to_string()));
+            }
+            let from = fixed.clone().unwrap_or_else(|| From::Argument(name.clone()));
+            for binding in
+                bindings.iter_mut().filter(|binding| matches!(&binding.from, From::Argument(name) if name == key))
+            {
+                binding.from = from.clone();
+                binding.default = edit.default.clone().filter(|_| fixed.is_none());
+            }
+            if fixed.is_some() || name != *key {
+                aliases.push((key.clone(), from));
+            }
+            if fixed.is_none() && !hidden {
+                let required = edit.required.unwrap_or(was_required && edit.default.is_none());
                 declare(input, &name, &schema, None, required);
             }
         }
-        Ok(())
+        Ok(aliases)
     }
+}
+
+/// Takes a name out of `required`; says whether it was there.
+fn unrequire(input: &mut Value, name: &str) -> bool {
+    let Some(list) = input.get_mut("required").and_then(Value::as_array_mut) else { return false };
+    let before = list.len();
+    list.retain(|one| one.as_str() != Some(name));
+    list.len() != before
 }
 
 /// Adds a property to an input schema.
@@ -278,13 +425,55 @@ fn declare(input: &mut Value, name: &str, schema: &Value, description: Option<&s
         }
         properties.insert(name.to_string(), schema);
     }
-    if required && let Value::Array(list) = root.entry("required").or_insert_with(|| json!([])) && !list.contains(&json!(name)) {
+    if required
+        && let Value::Array(list) = root.entry("required").or_insert_with(|| json!([]))
+        && !list.contains(&json!(name))
+    {
         list.push(json!(name));
     }
 }
 
 fn argument(name: &str, spot: Spot, required: bool, schema: &Arc<Value>) -> Binding {
-    Binding { from: From::Argument(name.to_string()), spot, required, default: None, keep_null: false, schema: schema.clone() }
+    Binding {
+        from: From::Argument(name.to_string()),
+        spot,
+        required,
+        default: None,
+        keep_null: false,
+        schema: schema.clone(),
+    }
+}
+
+/// `paginate` of a hand-written tool, with the names under which its arguments are published.
+fn hand_pages(
+    rules: &ToolRules,
+    aliases: &[(String, From)],
+    input: &Value,
+    pointer: &str,
+    at: At<'_>,
+) -> Result<Option<Paginate>, Diagnostic> {
+    let Some(mut paginate) = rules.edits.paginate.clone() else { return Ok(None) };
+    for (key, name) in [("arg", &mut paginate.arg), ("size_arg", &mut paginate.size_arg)] {
+        let Some(wanted) = name else { continue };
+        if let Some((_, From::Argument(renamed))) = aliases.iter().find(|(old, _)| old == wanted) {
+            *wanted = renamed.clone();
+        }
+        let hidden =
+            rules.edits.args.get(wanted.as_str()).is_some_and(|edit| edit.hide == Some(true) && edit.value.is_none());
+        let properties = input.get("properties").and_then(Value::as_object);
+        if !hidden && !properties.is_some_and(|properties| properties.contains_key(wanted.as_str())) {
+            let known: Vec<&str> =
+                properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str)).collect();
+            let place = at.value(&format!("{pointer}/paginate/{key}"));
+            let diagnostic =
+                problem("unknown-argument", format!("`paginate.{key}`: the tool has no argument `{wanted}`"), place);
+            return Err(match nearest(wanted, known.iter().copied()) {
+                Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                None => diagnostic.fix(format!("declare `{wanted}` under `input.properties`")),
+            });
+        }
+    }
+    Ok(Some(paginate))
 }
 
 /// All faults of a body template.
@@ -308,7 +497,8 @@ pub(super) fn confirm(text: Option<&str>, tool: &str, method: &str, path: &str) 
     Template::compile(&text).map(Some).map_err(|error| error.to_string())
 }
 
-fn mirrored(edits: &crate::mapping::ToolEdits) -> Vec<(String, String)> {
-    let renamed = |key: &String, edit: &crate::mapping::ArgumentEdits| edit.rename.clone().unwrap_or_else(|| key.clone());
+pub(super) fn mirrored(edits: &crate::mapping::ToolEdits) -> Vec<(String, String)> {
+    let renamed =
+        |key: &String, edit: &crate::mapping::ArgumentEdits| edit.rename.clone().unwrap_or_else(|| key.clone());
     edits.args.iter().filter_map(|(key, edit)| Some((renamed(key, edit), edit.mirror.clone()?))).collect()
 }

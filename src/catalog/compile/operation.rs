@@ -5,7 +5,7 @@ use super::{At, Compiler, Unit, problem, token};
 use crate::catalog::name::{NameCandidate, tool_names};
 use crate::catalog::{Action, Annotations, Input, OperationRef, Output, RequestAction, Tool, hints};
 use crate::diagnostic::{Diagnostic, Place, hint::nearest};
-use crate::mapping::{AnnotationEdits, ClientCapability, Description, Source, ToolEdits};
+use crate::mapping::{AnnotationEdits, ClientCapability, Description, Paginate, Source, ToolEdits};
 use crate::openapi::{Api, Operation, ParameterIn, RoutePart, Server};
 use crate::request::{self, PathPart};
 use crate::schema::check::Checker;
@@ -24,6 +24,8 @@ pub(super) struct Making<'a> {
     pub edits: ToolEdits,
     /// Pointer of the `tools.<name>` entry, where there is one.
     pub pointer: Option<String>,
+    /// What that entry says.
+    pub own: Option<&'a ToolEdits>,
     pub at: At<'a>,
 }
 
@@ -52,19 +54,34 @@ impl Compiler<'_> {
                 operation_id: choice.operation.operation_id.clone(),
                 method: choice.operation.method.clone(),
                 path: choice.operation.path.clone(),
-                prefix: unit.mapping.sources.get(choice.source).map(|source| source.tool_prefix.clone()).unwrap_or_default(),
+                prefix: unit
+                    .mapping
+                    .sources
+                    .get(choice.source)
+                    .map(|source| source.tool_prefix.clone())
+                    .unwrap_or_default(),
                 wanted: choice.name.clone(),
             })
             .collect();
         let taken: Vec<&str> = self.catalog.tools.keys().chain(self.hidden.keys()).map(String::as_str).collect();
         let names = tool_names(&candidates, self.profile.name_style, self.profile.max_name.unwrap_or(64));
         let names = apart(names, &candidates, &taken, &chosen);
+        self.used_rule_args.clear();
+        let brought: Vec<(usize, String)> = chosen.iter().flat_map(|choice| choice.rule_args.iter().cloned()).collect();
         for (choice, name) in chosen.into_iter().zip(names) {
             self.operation(unit, sources, choice, name, at);
         }
+        self.stale_rule_arguments(brought, at);
+        self.stale_variables(unit, at);
         for (name, api) in &unit.apis {
             for skipped in &api.skipped {
-                self.skip(name, &skipped.method, &skipped.path, skipped.operation_id.as_deref(), skipped.reason.clone());
+                self.skip(
+                    name,
+                    &skipped.method,
+                    &skipped.path,
+                    skipped.operation_id.as_deref(),
+                    skipped.reason.clone(),
+                );
             }
         }
     }
@@ -79,7 +96,10 @@ impl Compiler<'_> {
         let Some(source_index) = sources.iter().find(|(name, _)| name == choice.source).map(|(_, index)| *index) else {
             return;
         };
-        let hidden = choice.edits.hidden.unwrap_or(false);
+        let hidden = choice.internal || choice.edits.hidden.unwrap_or(false);
+        if choice.internal {
+            self.catalog.internal.push(name.clone());
+        }
         let making = Making {
             api: choice.api,
             operation,
@@ -89,11 +109,14 @@ impl Compiler<'_> {
             name,
             edits: choice.edits,
             pointer: choice.pointer.clone(),
+            own: choice.own,
             at,
         };
         match self.tool_of(&making) {
-            Ok(tool) => {
-                let place = making.pointer.as_ref().and_then(|pointer| at.key(pointer)).or_else(|| making.operation_place());
+            Ok((tool, used)) => {
+                self.used_rule_args.extend(choice.rule_args.into_iter().filter(|(_, key)| used.contains(key)));
+                let place =
+                    making.pointer.as_ref().and_then(|pointer| at.key(pointer)).or_else(|| making.operation_place());
                 self.add(tool, hidden, place);
             }
             Err(reason) => {
@@ -102,29 +125,46 @@ impl Compiler<'_> {
                 if !mapped {
                     reason.severity = crate::diagnostic::Severity::Warning;
                 }
-                self.report.push(reason.clone());
-                self.skip(making.source_name, &operation.method, &operation.path, operation.operation_id.as_deref(), reason);
+                // One missing base URL is one problem, however many operations it costs.
+                let known = |other: &Diagnostic| {
+                    reason.code == "no-base-url" && other.code == reason.code && other.message == reason.message
+                };
+                if !self.report.diagnostics.iter().any(known) {
+                    self.report.push(reason.clone());
+                }
+                self.skip(
+                    making.source_name,
+                    &operation.method,
+                    &operation.path,
+                    operation.operation_id.as_deref(),
+                    reason,
+                );
             }
         }
     }
 
-    pub(super) fn tool_of(&mut self, making: &Making<'_>) -> Result<Tool, Diagnostic> {
+    pub(super) fn tool_of(&mut self, making: &Making<'_>) -> Result<(Tool, Vec<String>), Diagnostic> {
         let operation = making.operation;
         let here = || making.operation_place();
         let method = http::Method::from_bytes(operation.method.as_bytes())
             .map_err(|_| problem("bad-method", format!("`{}` is no HTTP method", operation.method), here()))?;
         let base_url = self.operation_base(making)?;
         let mut arguments = self.arguments(making)?;
-        let path = path_parts(operation, &arguments.parameters).map_err(|reason| problem("bad-path", reason, here()))?;
+        let path =
+            path_parts(operation, &arguments.parameters).map_err(|reason| problem("bad-path", reason, here()))?;
         let fixed_query = operation.route.fixed_query.clone();
         let body = self.body(making, &mut arguments)?;
         self.late_arguments(making, &mut arguments)?;
         self.stale_arguments(making, &arguments, &[]);
+        self.asked_arguments(making, &arguments)?;
         let input = arguments.input(&self.profile, &making.edits, body.as_ref().and_then(|body| body.check.clone()));
         let output = self.output(making)?;
         let (published_output, accept, plan) = (output.schema, output.accept, output.plan.clone());
         let security = self.security(making)?;
-        let idempotent = matches!(operation.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "QUERY" | "TRACE");
+        let paginate = self.paginate(making, &arguments)?;
+        let used = std::mem::take(&mut arguments.used_edits);
+        let idempotent =
+            matches!(operation.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE" | "QUERY" | "TRACE");
         let annotations = annotations(hints::annotations(&operation.method), making.edits.annotations.as_ref());
         let action = RequestAction {
             source: making.source_index,
@@ -140,12 +180,14 @@ impl Compiler<'_> {
             success: making.edits.success.clone().unwrap_or_default(),
             errors: making.edits.errors.clone(),
             timeout: making.edits.timeout.map(|timeout| timeout.0),
-            paginate: making.edits.paginate.clone(),
+            paginate,
             poll: making.edits.poll.clone(),
             stream: making.edits.stream.clone(),
             idempotent: making.edits.annotations.and_then(|a| a.idempotent).unwrap_or(idempotent),
+            own: super::person::own_arguments(&making.edits),
+            aliases: Vec::new(),
         };
-        Ok(Tool {
+        let tool = Tool {
             name: making.name.clone(),
             title: making.edits.title.clone().or_else(|| operation.summary.clone()).map(|title| clip(&title, 120)),
             description: self.description(making),
@@ -159,7 +201,12 @@ impl Compiler<'_> {
                 operation_id: operation.operation_id.clone(),
                 deprecated: operation.deprecated,
             }),
-            input: Input { published: Arc::new(input.published), check: Checker::new(Arc::new(input.check)), body_check: input.body_check.map(|schema| Checker::new(Arc::new(schema))), mirrored: input.mirrored },
+            input: Input {
+                published: Arc::new(input.published),
+                check: Checker::new(Arc::new(input.check)),
+                body_check: input.body_check.map(|schema| Checker::new(Arc::new(schema))),
+                mirrored: input.mirrored,
+            },
             output: output_of(published_output, output.strict),
             action: Action::Request(Box::new(action)),
             ask: making.edits.ask.iter().map(|(key, ask)| (key.clone(), ask.clone())).collect(),
@@ -167,7 +214,87 @@ impl Compiler<'_> {
             requires_client: capabilities(making.edits.requires_client.as_deref()),
             result: plan,
             cache: making.edits.cache.clone(),
-        })
+        };
+        Ok((tool, used))
+    }
+
+    /// `ask` and `confirm` of the tool's own entry name arguments that are there.
+    fn asked_arguments(&self, making: &Making<'_>, arguments: &super::argument::Arguments) -> Result<(), Diagnostic> {
+        let Some(own) = making.own else { return Ok(()) };
+        let mut known: Vec<&str> = arguments.names().collect();
+        known.extend(making.edits.extra.keys().map(String::as_str));
+        super::person::names_are_known(own, &making.edits, &known, &making.name)
+            .map_err(|(key, message, fix)| problem("unknown-argument", message, making.place(&key)).fix(fix))
+    }
+
+    /// A key of `args` in a rule that no operation of the rule has.
+    fn stale_rule_arguments(&mut self, mut brought: Vec<(usize, String)>, at: At<'_>) {
+        brought.sort();
+        brought.dedup();
+        for (rule, key) in brought.into_iter().filter(|one| !self.used_rule_args.contains(one)) {
+            let place = at.key(&format!("/rules/{rule}/set/args/{}", token(&key)));
+            let mut warning =
+                problem("stale-edit", format!("no operation of rule {} has an argument `{key}`", rule + 1), place);
+            warning.severity = crate::diagnostic::Severity::Warning;
+            self.report.push(warning);
+        }
+    }
+
+    /// `server_variables` that no server of the document has.
+    fn stale_variables(&mut self, unit: &Unit, at: At<'_>) {
+        for (source, rules) in &unit.mapping.sources {
+            let Some(api) = unit.apis.get(source) else { continue };
+            let servers = api.operations.iter().flat_map(|operation| &operation.servers);
+            let known: std::collections::BTreeSet<&str> =
+                servers.flat_map(|server| server.variables.keys().map(String::as_str)).collect();
+            let in_urls = |name: &str| {
+                let slot = format!("{{{name}}}");
+                api.operations.iter().flat_map(|operation| &operation.servers).any(|server| server.url.contains(&slot))
+            };
+            for name in rules.server_variables.keys().filter(|name| !known.contains(name.as_str()) && !in_urls(name)) {
+                let place = at.key(&format!("/sources/{}/server_variables/{}", token(source), token(name)));
+                let mut warning =
+                    problem("stale-edit", format!("no server of `{source}` has a variable `{name}`"), place);
+                warning.severity = crate::diagnostic::Severity::Warning;
+                self.report.push(match nearest(name, known.iter().copied()) {
+                    Some(near) => warning.fix(format!("did you mean `{near}`?")),
+                    None => warning,
+                });
+            }
+        }
+    }
+
+    /// `paginate` with the names of arguments instead of those of parameters.
+    fn paginate(
+        &self,
+        making: &Making<'_>,
+        arguments: &super::argument::Arguments,
+    ) -> Result<Option<Paginate>, Diagnostic> {
+        let Some(mut rules) = making.edits.paginate.clone() else { return Ok(None) };
+        for (key, name) in [("arg", &mut rules.arg), ("size_arg", &mut rules.size_arg)] {
+            let Some(wanted) = name else { continue };
+            match arguments.argument_of(wanted) {
+                Some(found) => *wanted = found,
+                None => {
+                    let known: Vec<&str> = arguments.parameters.iter().map(|plan| plan.name.as_str()).collect();
+                    let diagnostic = problem(
+                        "unknown-argument",
+                        format!(
+                            "`paginate.{key}`: `{}` has no argument `{wanted}` that changes from page to page",
+                            making.name
+                        ),
+                        making.place(&format!("paginate/{key}")),
+                    );
+                    return Err(match nearest(wanted, known.iter().copied()).filter(|near| near != wanted) {
+                        Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
+                        None if known.contains(&wanted.as_str()) => diagnostic
+                            .fix(format!("delete `value` of `{wanted}`; `hide: true` keeps it from the model")),
+                        None => diagnostic.fix(format!("there are: {}", known.join(", "))),
+                    });
+                }
+            }
+        }
+        Ok(Some(rules))
     }
 
     fn confirm(&self, making: &Making<'_>) -> Result<Option<Template>, Diagnostic> {
@@ -198,7 +325,14 @@ impl Compiler<'_> {
             .filter(|response| response.status.starts_with('4') || response.status.starts_with('5'))
             .filter_map(|response| Some((response.status.clone(), response.description.clone()?)))
             .collect();
-        hints::describe(operation.summary.as_deref(), operation.description.as_deref(), &operation.method, &operation.path, from, &errors)
+        hints::describe(
+            operation.summary.as_deref(),
+            operation.description.as_deref(),
+            &operation.method,
+            &operation.path,
+            from,
+            &errors,
+        )
     }
 
     /// Alternatives by credential name. Fails closed: an unknown or unsupported scheme stays in the list.
@@ -217,9 +351,14 @@ impl Compiler<'_> {
             return Ok(flag.trim_end_matches('/').to_string());
         }
         if making.source.base_url.is_some() {
-            let known = self.catalog.sources.get(making.source_index).map(|plan| plan.base_url.clone()).unwrap_or_default();
+            let known =
+                self.catalog.sources.get(making.source_index).map(|plan| plan.base_url.clone()).unwrap_or_default();
             return if known.is_empty() {
-                Err(problem("no-base-url", "the source's `base_url` could not be resolved".to_string(), making.operation_place()))
+                Err(problem(
+                    "no-base-url",
+                    "the source's `base_url` could not be resolved".to_string(),
+                    making.operation_place(),
+                ))
             } else {
                 Ok(known)
             };
@@ -244,32 +383,41 @@ impl Compiler<'_> {
                 continue;
             }
             let value = match source.server_variables.get(name) {
-                Some(text) => text.resolve_public(self.environment).map_err(|error| error.to_string())?,
-                None => variable
-                    .default
-                    .clone()
-                    .or_else(|| variable.allowed.first().cloned())
-                    .ok_or_else(|| format!("server variable `{name}` has no default; set it under `server_variables`"))?,
+                Some(text) => text.resolve_public(&self.here()).map_err(|error| error.to_string())?,
+                None => variable.default.clone().or_else(|| variable.allowed.first().cloned()).ok_or_else(|| {
+                    format!("server variable `{name}` has no default; set it under `server_variables`")
+                })?,
             };
-            if !variable.allowed.is_empty() && !variable.allowed.contains(&value) && source.server_variables.contains_key(name) {
-                return Err(format!("`{value}` is not among the allowed values of server variable `{name}`: {}", variable.allowed.join(", ")));
+            if !variable.allowed.is_empty()
+                && !variable.allowed.contains(&value)
+                && source.server_variables.contains_key(name)
+            {
+                return Err(format!(
+                    "`{value}` is not among the allowed values of server variable `{name}`: {}",
+                    variable.allowed.join(", ")
+                ));
             }
             url = url.replace(&slot, &value);
         }
         for (name, text) in &source.server_variables {
             let slot = format!("{{{name}}}");
             if url.contains(&slot) {
-                url = url.replace(&slot, &text.resolve_public(self.environment).map_err(|error| error.to_string())?);
+                url = url.replace(&slot, &text.resolve_public(&self.here()).map_err(|error| error.to_string())?);
             }
         }
         if let Some(open) = url.find('{') {
-            return Err(format!("server URL has a variable without a value: `{}`", url.get(open..).unwrap_or_default()));
+            return Err(format!(
+                "server URL has a variable without a value: `{}`",
+                url.get(open..).unwrap_or_default()
+            ));
         }
         match url::Url::parse(&url) {
             Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => {
                 Ok(url.trim_end_matches('/').to_string())
             }
-            Ok(parsed) if !matches!(parsed.scheme(), "http" | "https") => Err(format!("server URL has the scheme `{}`", parsed.scheme())),
+            Ok(parsed) if !matches!(parsed.scheme(), "http" | "https") => {
+                Err(format!("server URL has the scheme `{}`", parsed.scheme()))
+            }
             _ => Err(format!("server URL `{url}` is relative and the document came from a file")),
         }
     }
@@ -281,7 +429,10 @@ pub(super) fn place_of(operation: &Operation) -> Place {
 }
 
 /// The path template with its variables as indices of parameters.
-pub(super) fn path_parts(operation: &Operation, parameters: &[request::ParameterPlan]) -> Result<Vec<PathPart>, String> {
+pub(super) fn path_parts(
+    operation: &Operation,
+    parameters: &[request::ParameterPlan],
+) -> Result<Vec<PathPart>, String> {
     let index = |name: &str| parameters.iter().position(|plan| plan.location == ParameterIn::Path && plan.name == name);
     operation
         .route
@@ -289,9 +440,9 @@ pub(super) fn path_parts(operation: &Operation, parameters: &[request::Parameter
         .iter()
         .map(|part| match part {
             RoutePart::Literal(text) => Ok(PathPart::Literal(text.clone())),
-            RoutePart::Variable(name) => {
-                index(name).map(PathPart::Parameter).ok_or_else(|| format!("the path variable `{name}` is no parameter"))
-            }
+            RoutePart::Variable(name) => index(name)
+                .map(PathPart::Parameter)
+                .ok_or_else(|| format!("the path variable `{name}` is no parameter")),
         })
         .collect()
 }
@@ -358,7 +509,9 @@ fn apart(names: Vec<String>, candidates: &[NameCandidate], taken: &[&str], chose
 pub(super) fn near_operation<'a>(name: &str, apis: impl Iterator<Item = &'a Api>) -> Option<String> {
     let names: Vec<String> = apis
         .flat_map(|api| &api.operations)
-        .flat_map(|operation| operation.operation_id.clone().into_iter().chain([format!("{} {}", operation.method, operation.path)]))
+        .flat_map(|operation| {
+            operation.operation_id.clone().into_iter().chain([format!("{} {}", operation.method, operation.path)])
+        })
         .collect();
     nearest(name, names.iter().map(String::as_str)).map(str::to_string)
 }

@@ -5,10 +5,10 @@ use super::{Compiler, problem};
 use crate::catalog::ResultPlan;
 use crate::content::shape::Compiled;
 use crate::diagnostic::Diagnostic;
-use crate::mapping::OutputSchema;
+use crate::mapping::{OutputSchema, ResultRules};
 use crate::openapi::{MediaType, Response};
 use crate::schema::{Direction, output};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Published output schemas larger than this say too little for their tokens and are left out.
@@ -33,7 +33,11 @@ impl Compiler<'_> {
                 let compiled = Compiled::new(rules).map_err(|errors| {
                     let first = errors.first();
                     let key = first.map(|error| error.key.clone()).unwrap_or_default();
-                    let message = errors.iter().map(|error| format!("`result.{}`: {}", error.key, error.message)).collect::<Vec<_>>().join("; ");
+                    let message = errors
+                        .iter()
+                        .map(|error| format!("`result.{}`: {}", error.key, error.message))
+                        .collect::<Vec<_>>()
+                        .join("; ");
                     problem("bad-result", message, making.place(&format!("result/{}", key.replace('.', "/"))))
                 })?;
                 Some(Arc::new(ResultPlan { rules: rules.clone(), compiled }))
@@ -42,9 +46,13 @@ impl Compiler<'_> {
         let strict = wanted == OutputSchema::Strict;
         let mut schema = match wanted {
             OutputSchema::None => None,
-            _ if making.edits.stream.is_some() || making.edits.paginate.is_some() => None,
+            // What a stream or a finished job gives is declared nowhere.
+            _ if making.edits.stream.is_some() || making.edits.poll.is_some() => None,
             _ => declared(making, &successes, strict),
         };
+        if let (Some(published), Some(rules)) = (&schema, &making.edits.paginate) {
+            schema = listed(published, rules.items.as_deref());
+        }
         if let (Some(published), Some(plan)) = (&schema, &plan) {
             schema = plan.compiled.rewrite_schema(published);
         }
@@ -55,8 +63,30 @@ impl Compiler<'_> {
     }
 }
 
+/// The schema of a list of the items of all pages.
+fn listed(page: &Value, items: Option<&str>) -> Option<Value> {
+    let rules = ResultRules { path: items.map(str::to_string), ..ResultRules::default() };
+    let mut list = Compiled::new(&rules).ok()?.rewrite_schema(page)?;
+    if let Value::Object(members) = &mut list {
+        let is_list = match members.get("type") {
+            Some(Value::String(kind)) => kind == "array",
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "array"),
+            _ => false,
+        };
+        if !is_list {
+            return None;
+        }
+        members.insert("type".to_string(), json!("array"));
+        for bound in ["minItems", "maxItems", "uniqueItems"] {
+            members.remove(bound);
+        }
+    }
+    Some(list)
+}
+
 fn successes<'a>(making: &Making<'a>) -> Vec<&'a Response> {
-    let by = |wanted: fn(&str) -> bool| making.operation.responses.iter().filter(|r| wanted(&r.status)).collect::<Vec<_>>();
+    let by =
+        |wanted: fn(&str) -> bool| making.operation.responses.iter().filter(|r| wanted(&r.status)).collect::<Vec<_>>();
     let exact = by(|status| status.starts_with('2'));
     if exact.is_empty() { by(|status| status == "default") } else { exact }
 }
@@ -113,4 +143,3 @@ fn accept(successes: &[&Response]) -> String {
     }
     format!("{}, */*;q=0.1", types.join(", "))
 }
-

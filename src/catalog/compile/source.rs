@@ -41,7 +41,9 @@ impl Compiler<'_> {
                         headers.push((header_name, value));
                     }
                 }
-                Err(_) => self.report.push(problem("bad-header", format!("`{header}` is no header name"), at.key(&pointer))),
+                Err(_) => {
+                    self.report.push(problem("bad-header", format!("`{header}` is no header name"), at.key(&pointer)))
+                }
             }
         }
         if source.tls.insecure {
@@ -69,7 +71,7 @@ impl Compiler<'_> {
             return Some(flag.trim_end_matches('/').to_string());
         }
         let slot = source.base_url.as_ref()?;
-        match slot.resolve_public(self.environment) {
+        match slot.resolve_public(&self.here()) {
             Ok(url) => Some(url.trim_end_matches('/').to_string()),
             Err(error) => {
                 self.report.push(problem("unresolved-value", format!("`base_url`: {error}"), at.value(pointer)));
@@ -79,7 +81,7 @@ impl Compiler<'_> {
     }
 
     fn slot(&mut self, slot: &Slot, pointer: &str, at: At<'_>) -> Option<SecretOr> {
-        match slot.resolve(self.environment) {
+        match slot.resolve(&self.here()) {
             Ok(Resolved::Plain(text)) => Some(SecretOr::Plain(text)),
             Ok(Resolved::Secret(secret)) => Some(SecretOr::Secret(secret)),
             Err(error) => {
@@ -92,7 +94,7 @@ impl Compiler<'_> {
     /// A credential's slot: missing is a warning (calls that need it fail closed), not an error.
     fn secret(&mut self, slot: &Slot, pointer: &str, at: At<'_>, wanted: &mut Vec<String>) -> Option<Secret> {
         wanted.extend(slot.wanted());
-        match slot.resolve(self.environment) {
+        match slot.resolve(&self.here()) {
             Ok(value) => Some(value.into_secret()).filter(|secret| !secret.is_empty()),
             Err(error) => {
                 let mut diagnostic = problem("missing-credential", error.to_string(), at.value(pointer));
@@ -123,10 +125,14 @@ impl Compiler<'_> {
         } else if credential.grant.is_some() {
             self.grant(credential, scheme, pointer, at, w)
         } else if let Some(exchange) = &credential.exchange {
-            let url = exchange.token_url.resolve_public(self.environment);
+            let url = exchange.token_url.resolve_public(&self.here());
             let client = exchange.client_id.as_ref().zip(exchange.client_secret.as_ref()).and_then(|(id, secret)| {
-                self.secret(id, &format!("{pointer}/exchange/client_id"), at, w)
-                    .zip(self.secret(secret, &format!("{pointer}/exchange/client_secret"), at, w))
+                self.secret(id, &format!("{pointer}/exchange/client_id"), at, w).zip(self.secret(
+                    secret,
+                    &format!("{pointer}/exchange/client_secret"),
+                    at,
+                    w,
+                ))
             });
             match url {
                 Ok(token_url) => Some(CredentialValue::Exchange(Arc::new(TokenExchange {
@@ -146,7 +152,9 @@ impl Compiler<'_> {
             placement = Placement::Header(header.clone());
             let warning = Diagnostic::warning(
                 "token-passthrough",
-                format!("the caller's `{header}` header is passed to the API; MCP says a server \"MUST NOT pass through the token it received from the MCP client\""),
+                format!(
+                    "the caller's `{header}` header is passed to the API; MCP says a server \"MUST NOT pass through the token it received from the MCP client\""
+                ),
             );
             self.report.push(match at.value(&format!("{pointer}/forward")) {
                 Some(place) => warning.at(place),
@@ -172,10 +180,14 @@ impl Compiler<'_> {
             _ => None,
         };
         let token_url = match &credential.token_url {
-            Some(slot) => match slot.resolve_public(self.environment) {
+            Some(slot) => match slot.resolve_public(&self.here()) {
                 Ok(url) => Some(url),
                 Err(error) => {
-                    self.report.push(problem("unresolved-value", error.to_string(), at.value(&format!("{pointer}/token_url"))));
+                    self.report.push(problem(
+                        "unresolved-value",
+                        error.to_string(),
+                        at.value(&format!("{pointer}/token_url")),
+                    ));
                     return None;
                 }
             },
@@ -184,8 +196,12 @@ impl Compiler<'_> {
         let Some(token_url) = token_url else {
             let place = at.key(pointer);
             self.report.push(
-                problem("missing-token-url", "the grant needs a `token_url`; the document declares none".to_string(), place)
-                    .fix("add `token_url:` beside `grant:`".to_string()),
+                problem(
+                    "missing-token-url",
+                    "the grant needs a `token_url`; the document declares none".to_string(),
+                    place,
+                )
+                .fix("add `token_url:` beside `grant:`".to_string()),
             );
             return None;
         };
@@ -205,7 +221,13 @@ impl Compiler<'_> {
 
     /// Without a `credentials` entry, the environment variable `SOURCE_SCHEME` is looked at (upper case,
     /// other characters as `_`); HTTP basic takes `…_USERNAME` and `…_PASSWORD`.
-    fn by_convention(&self, source: &str, scheme_name: &str, scheme: &SecurityScheme, rules: &Source) -> CredentialPlan {
+    fn by_convention(
+        &self,
+        source: &str,
+        scheme_name: &str,
+        scheme: &SecurityScheme,
+        rules: &Source,
+    ) -> CredentialPlan {
         let variable: String = format!("{source}_{scheme_name}")
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
@@ -214,7 +236,10 @@ impl Compiler<'_> {
             SecurityScheme::Basic => {
                 let names = [format!("{variable}_USERNAME"), format!("{variable}_PASSWORD")];
                 let [user, password] = names.each_ref().map(|name| self.variable(name));
-                (user.zip(password).map(|(user, password)| CredentialValue::UserPassword(user, password)), names.to_vec())
+                (
+                    user.zip(password).map(|(user, password)| CredentialValue::UserPassword(user, password)),
+                    names.to_vec(),
+                )
             }
             SecurityScheme::MutualTls => {
                 let value = rules.tls.cert.is_some().then(|| CredentialValue::Static(Secret::new("")));

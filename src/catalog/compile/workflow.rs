@@ -87,7 +87,7 @@ impl Compiler<'_> {
                     if edits.confirm.is_some() {
                         asks.push(format!("{} {}", operation.method, operation.path));
                     }
-                    let tool = Arc::new(self.tool_of(&making)?);
+                    let tool = Arc::new(self.tool_of(&making)?.0);
                     let Action::Request(action) = &tool.action else { continue };
                     let with = arguments(step, action).map_err(|(pointer, message)| wrong(pointer, message))?;
                     (tool, with)
@@ -218,6 +218,7 @@ impl Compiler<'_> {
             name: operation.operation_id.clone().unwrap_or(reference),
             edits,
             pointer: None,
+            own: None,
             at: scene.at,
         };
         Ok((operation, making))

@@ -115,7 +115,7 @@ fn of_object(members: &Map<String, Value>, place: Place<'_>, depth: usize) -> Op
             _ => {}
         }
     }
-    if parts.is_empty() {
+    if parts.is_empty() && depth == 0 {
         add(&mut parts, by_field(members, place));
     }
     (!parts.is_empty()).then(|| parts.join(": "))

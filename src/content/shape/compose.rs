@@ -1,10 +1,11 @@
 //! `blocks`: several content blocks out of one answer.
 
-use super::render::{TextTemplate, UriTemplate, context};
-use super::{Keyed, Selector, ShapeError};
+use super::render::{UriTemplate, context};
+use super::{Keyed, Selector, ShapeError, told};
 use crate::catalog::Arguments;
 use crate::content::{Block, ResourceBody, ResourceContents, decode};
 use crate::mapping::BlockRules;
+use crate::template::Template;
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
@@ -13,10 +14,10 @@ use serde_json::Value;
 /// One compiled block.
 #[derive(Debug)]
 pub(super) enum BlockPlan {
-    Text { path: Option<Selector>, template: Option<TextTemplate> },
+    Text { path: Option<Selector>, template: Option<Template> },
     Media { audio: bool, data: Selector, mime_type: Option<MimeType> },
     Resource { uri: UriTemplate, path: Option<Selector>, mime_type: Option<String> },
-    Link { uri: UriTemplate, name: Option<TextTemplate>, mime_type: Option<String> },
+    Link { uri: UriTemplate, name: Option<Template>, mime_type: Option<String> },
 }
 
 /// A MIME type, or where the answer says it.
@@ -43,7 +44,7 @@ impl BlockPlan {
             None => Some(None),
         };
         let template = |name: &str, text: &Option<String>, errors: &mut Vec<ShapeError>| match text {
-            Some(text) => TextTemplate::compile(text).keyed(key(name), errors).map(Some),
+            Some(text) => Template::compile(text).map_err(told).keyed(key(name), errors).map(Some),
             None => Some(None),
         };
         match rules {
@@ -76,7 +77,7 @@ impl BlockPlan {
             BlockPlan::Text { template: Some(template), path } => {
                 let found = path.as_ref().and_then(|path| path.get(value));
                 let value = found.as_deref().unwrap_or(value);
-                Some(Block::text(template.render(&context(value, arguments))?))
+                Some(Block::text(template.render_lenient(&context(value, arguments))?))
             }
             BlockPlan::Text { template: None, path } => at(path, value, notes).map(|found| Block::text(plain(&found))),
             BlockPlan::Media { audio, data, mime_type } => {
@@ -111,7 +112,7 @@ impl BlockPlan {
             BlockPlan::Link { uri, name, mime_type } => {
                 let uri = uri.expand(value, arguments);
                 let name = match name {
-                    Some(template) => template.render(&context(value, arguments))?,
+                    Some(template) => template.render_lenient(&context(value, arguments))?,
                     None => uri.clone(),
                 };
                 Some(Block::Link { uri, name, mime_type: mime_type.clone(), size: None })

@@ -163,7 +163,7 @@ fn list_of(items: Value) -> Value {
 }
 
 fn items(schema: &Value, rewriter: Rewriter<'_>) -> Option<Value> {
-    let schema = rewriter.resolve(schema);
+    let schema = rewriter.present(schema);
     let members = schema.as_object()?;
     if !is_list(members) || members.contains_key("prefixItems") {
         return None;

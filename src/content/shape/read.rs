@@ -72,12 +72,10 @@ impl<'de> Visitor<'de> for Descend<'_> {
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut found = Vec::new();
-        let mut empty = true;
         while let Some(item) = seq.next_element_seed(self)? {
-            empty = false;
             found.extend(item);
         }
-        Ok((empty || !found.is_empty()).then_some(Value::Array(found)))
+        Ok(Some(Value::Array(found)))
     }
 }
 

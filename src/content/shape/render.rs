@@ -1,78 +1,8 @@
-//! Text and URI templates over an answer and the call's arguments.
+//! What templates see of an answer, and URI templates.
 
 use super::selector::Selector;
 use crate::catalog::Arguments;
-use handlebars::{Handlebars, no_escape};
 use serde_json::{Map, Value};
-use std::io;
-
-/// Longest template and longest text that one makes.
-const MAX_TEMPLATE: usize = 64 * 1024;
-const MAX_TEXT: usize = 10 << 20;
-const NAME: &str = "t";
-
-/// A compiled Handlebars template. A member that the answer lacks is empty text: optional members of an API
-/// must not fail the call.
-pub(super) struct TextTemplate {
-    registry: Handlebars<'static>,
-}
-
-impl std::fmt::Debug for TextTemplate {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("TextTemplate")
-    }
-}
-
-impl TextTemplate {
-    /// Compiles a template; the error says where and what.
-    pub(super) fn compile(text: &str) -> Result<Self, String> {
-        if text.len() > MAX_TEMPLATE {
-            return Err(format!("the template is longer than {MAX_TEMPLATE} bytes"));
-        }
-        if has_partial(text) {
-            return Err("partials (`{{> …}}`) and decorators (`{{* …}}`) are not available".to_owned());
-        }
-        let mut registry = Handlebars::new();
-        registry.register_escape_fn(no_escape);
-        registry.unregister_helper("log");
-        registry.register_template_string(NAME, text).map_err(|error| {
-            let place = error.pos().map(|(line, column)| format!("line {line}, column {column}: ")).unwrap_or_default();
-            format!("{place}{}", error.reason())
-        })?;
-        Ok(TextTemplate { registry })
-    }
-
-    /// Fills the template in.
-    pub(super) fn render(&self, context: &Value) -> Result<String, String> {
-        let mut text = Bounded(Vec::new());
-        self.registry.render_to_write(NAME, context, &mut text).map_err(|error| error.reason().to_string())?;
-        String::from_utf8(text.0).map_err(|_| "the template cut a character".to_owned())
-    }
-}
-
-/// Partials may call themselves without end.
-fn has_partial(text: &str) -> bool {
-    text.match_indices("{{").any(|(at, _)| {
-        let tag = text.get(at + 2..).unwrap_or_default();
-        let tag = tag.trim_start_matches(['{', '~', '#', ' ', '\t', '\r', '\n']);
-        tag.starts_with(['>', '*'])
-    })
-}
-
-struct Bounded(Vec<u8>);
-
-impl io::Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > MAX_TEXT {
-            return Err(io::Error::other("the text grows too long"));
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// What a template sees: the arguments, covered by the members of an object answer; any answer as `result`, a
 /// list also as `items`; the arguments alone as `args`.

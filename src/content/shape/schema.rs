@@ -39,6 +39,20 @@ impl<'a> Rewriter<'a> {
         json!({})
     }
 
+    /// The same for values that are not null: `anyOf` of one schema and null is that schema.
+    pub(super) fn present(&self, schema: &Value) -> Value {
+        let mut schema = self.resolve(schema);
+        for _ in 0..MAX_DEPTH {
+            let Some(members) = schema.as_object() else { break };
+            let union = |key: &str| members.get(key).filter(|_| !members.contains_key("properties"))?.as_array();
+            let Some(list) = union("anyOf").or_else(|| union("oneOf")) else { break };
+            let mut others = list.iter().filter(|branch| !is_null(branch));
+            let (Some(one), None) = (others.next(), others.next()) else { break };
+            schema = self.resolve(one);
+        }
+        schema
+    }
+
     /// The schema of what the path leads to.
     pub(super) fn path(&self, schema: &Value, selector: &Selector) -> Value {
         self.descend(schema, &selector.segments, 0).unwrap_or_else(|| json!({}))
@@ -49,7 +63,7 @@ impl<'a> Rewriter<'a> {
         if depth > MAX_DEPTH {
             return None;
         }
-        let schema = self.resolve(schema);
+        let schema = self.present(schema);
         let members = schema.as_object()?;
         if is_list(members) {
             if matches!(first, Segment::Name(name) if name.parse::<usize>().is_ok())
@@ -124,7 +138,14 @@ impl<'a> Rewriter<'a> {
                         kept.insert(name.clone(), self.pick(open, child, depth + 1));
                     }
                 }
-                retain_required(members, |name| kept.contains_key(name).then(|| name.to_owned()));
+                // A scalar is left out where the paths go on into it, required or not.
+                let stays = |name: &str| {
+                    let property = members.get("properties").and_then(|properties| properties.get(name));
+                    tree.child(name)
+                        .is_some_and(|child| child.leaf || property.is_some_and(|one| self.is_container(one)))
+                };
+                let certain: Vec<String> = kept.keys().filter(|name| stays(name)).cloned().collect();
+                retain_required(members, |name| certain.iter().find(|one| *one == name).cloned());
                 if open.is_some() {
                     members.remove("additionalProperties");
                 }
@@ -132,6 +153,17 @@ impl<'a> Rewriter<'a> {
             },
             &|items, depth| self.pick(items, tree, depth),
         )
+    }
+
+    /// True if values can only be objects, lists or null.
+    fn is_container(&self, schema: &Value) -> bool {
+        let schema = self.present(schema);
+        let kind = |one: &Value| one == "object" || one == "array" || one == "null";
+        match schema.get("type") {
+            Some(Value::Array(list)) => list.iter().all(kind),
+            Some(one) => kind(one),
+            None => false,
+        }
     }
 
     /// What `drop` leaves.
@@ -395,19 +427,25 @@ fn references(schema: &Value, found: &mut Vec<String>, depth: usize) {
     }
 }
 
-/// Takes `minItems` out of every list that a shorter list may stand for now.
-pub(super) fn without_min_items(schema: &mut Value, depth: usize) {
+/// Takes out what a shortened value may break: `minItems` where lists lose items; with `texts` (a limit of bytes, under
+/// which members and the ends of texts go too) also `required`, `minProperties`, `minLength`, `pattern` and `format`.
+pub(super) fn loosen(schema: &mut Value, texts: bool, depth: usize) {
     if depth > 2 * MAX_DEPTH {
         return;
     }
     match schema {
         Value::Object(members) => {
-            if members.get("minItems").is_some_and(Value::is_number) {
-                members.remove("minItems");
-            }
-            members.values_mut().for_each(|value| without_min_items(value, depth + 1));
+            // A property may bear a keyword's name; its value is a schema then.
+            members.retain(|key, value| match key.as_str() {
+                "minItems" => !value.is_number(),
+                "minLength" | "minProperties" => !texts || !value.is_number(),
+                "pattern" | "format" => !texts || !value.is_string(),
+                "required" => !texts || !value.is_array(),
+                _ => true,
+            });
+            members.values_mut().for_each(|value| loosen(value, texts, depth + 1));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| without_min_items(item, depth + 1)),
+        Value::Array(items) => items.iter_mut().for_each(|item| loosen(item, texts, depth + 1)),
         _ => {}
     }
 }

@@ -65,7 +65,8 @@ impl Selector {
         &self.text
     }
 
-    /// The value at the path; `None` where there is none. Behind a list (or `*`) it is the list of what the items have.
+    /// The value at the path; `None` where there is none. Behind a list (or `*`) it is the list of what the items have,
+    /// which may be empty.
     pub fn get<'a>(&self, value: &'a Value) -> Option<Cow<'a, Value>> {
         get(value, &self.segments)
     }
@@ -83,14 +84,11 @@ fn get<'a>(value: &'a Value, segments: &[Segment]) -> Option<Cow<'a, Value>> {
         (Value::Object(members), Segment::Any) => {
             Some(Cow::Owned(members.values().filter_map(|value| get(value, rest)).map(Cow::into_owned).collect()))
         }
-        (Value::Array(items), Segment::Name(name)) => match item_at(name, items.len()) {
+        (Value::Array(items), Segment::Name(name)) => match number(name) {
             Some(index) => get(items.get(index)?, rest),
-            None => each(items.iter().map(|item| get(item, segments).map(Cow::into_owned)), items.is_empty())
-                .map(Cow::Owned),
+            None => Some(each(items, segments)),
         },
-        (Value::Array(items), Segment::Any) => {
-            each(items.iter().map(|item| get(item, segments).map(Cow::into_owned)), items.is_empty()).map(Cow::Owned)
-        }
+        (Value::Array(items), Segment::Any) => Some(each(items, segments)),
         _ => None,
     }
 }
@@ -109,7 +107,7 @@ fn hits(value: &Value, segments: &[Segment]) -> bool {
         (Value::Object(_), Segment::Any) => true,
         (Value::Array(items), first) => {
             if let Segment::Name(name) = first
-                && let Some(index) = item_at(name, items.len())
+                && let Some(index) = number(name)
             {
                 return items.get(index).is_some_and(|item| hits(item, rest));
             }
@@ -129,26 +127,25 @@ fn take(mut value: Value, segments: &[Segment]) -> Option<Value> {
         }
         (Value::Array(items), first) => {
             if let Segment::Name(name) = first
-                && let Some(index) = item_at(name, items.len())
+                && let Some(index) = number(name)
             {
                 return take(std::mem::take(items.get_mut(index)?), rest);
             }
             let items = std::mem::take(items);
-            let empty = items.is_empty();
-            each(items.into_iter().map(|item| take(item, segments)), empty)
+            Some(items.into_iter().filter_map(|item| take(item, segments)).collect())
         }
         _ => None,
     }
 }
 
-/// The list of what the items have; an empty list stays one, a list whose items all lack it is a miss.
-fn each(found: impl Iterator<Item = Option<Value>>, empty: bool) -> Option<Value> {
-    let found: Vec<Value> = found.flatten().collect();
-    (empty || !found.is_empty()).then_some(Value::Array(found))
+/// The list of what the items have.
+fn each<'a>(items: &[Value], segments: &[Segment]) -> Cow<'a, Value> {
+    Cow::Owned(items.iter().filter_map(|item| get(item, segments)).map(Cow::into_owned).collect())
 }
 
-fn item_at(name: &str, length: usize) -> Option<usize> {
-    name.parse().ok().filter(|index| *index < length)
+/// A segment that is the number of an item.
+fn number(name: &str) -> Option<usize> {
+    name.parse().ok()
 }
 
 /// Many paths as one tree, so that a value is walked once.

@@ -1,9 +1,11 @@
 //! Keywords that assert something about a value: kept where the 2020-12 metaschema accepts them,
 //! repaired where the meaning is plain, else left out with a warning.
 
+use super::pattern::portable;
 use super::{At, Marks, Reader};
 use crate::diagnostic::Severity;
 use crate::openapi::text::scalar;
+use crate::schema::check::pattern_problem;
 use serde_json::{Map, Number, Value, json};
 
 /// Longest regular expression that is tried.
@@ -84,8 +86,8 @@ impl Reader<'_> {
 
     fn pattern(&mut self, at: &At, value: &Value) -> Option<Value> {
         let pattern = value.as_str()?;
-        if self.is_pattern(pattern) {
-            return Some(value.clone());
+        if let Some(usable) = self.usable_pattern(pattern) {
+            return Some(Value::String(usable));
         }
         self.warn(at, "unusable-pattern", format!("`{pattern}` is no usable regular expression; it is not checked"));
         None
@@ -96,8 +98,8 @@ impl Reader<'_> {
         let Value::Object(members) = members else { return members };
         let mut kept = Map::new();
         for (pattern, schema) in members {
-            if self.is_pattern(&pattern) {
-                kept.insert(pattern, schema);
+            if let Some(usable) = self.usable_pattern(&pattern) {
+                kept.insert(usable, schema);
             } else {
                 self.warn(
                     at,
@@ -109,15 +111,15 @@ impl Reader<'_> {
         Value::Object(kept)
     }
 
-    /// True if the validator can compile `pattern`. Asks the validator itself: one unusable pattern
-    /// would make the whole schema unusable.
-    fn is_pattern(&mut self, pattern: &str) -> bool {
-        if let Some(&known) = self.patterns.get(pattern) {
-            return known;
+    /// `pattern` in words that every validator takes, if ours does too: one unusable pattern would make
+    /// the whole schema unusable.
+    fn usable_pattern(&mut self, pattern: &str) -> Option<String> {
+        if let Some(known) = self.patterns.get(pattern) {
+            return known.clone();
         }
-        let usable = pattern.len() <= LONGEST_PATTERN
-            && jsonschema::draft202012::options().build(&json!({ "pattern": pattern })).is_ok();
-        self.patterns.insert(pattern.to_owned(), usable);
+        let usable = Some(pattern).filter(|it| it.len() <= LONGEST_PATTERN).and_then(portable);
+        let usable = usable.filter(|it| pattern_problem(it).is_none());
+        self.patterns.insert(pattern.to_owned(), usable.clone());
         usable
     }
 

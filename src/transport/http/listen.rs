@@ -4,7 +4,7 @@ use super::body::Body;
 use super::exchange::replay;
 use super::replay::At;
 use super::session::HttpSession;
-use super::{Http, bare, not_allowed, refusal};
+use super::{Http, Refused, bare, not_allowed, refusal};
 use crate::access::Caller;
 use crate::protocol::{RpcError, Version, mirror};
 use ::http::request::Parts;
@@ -36,34 +36,39 @@ pub(super) fn accepts(parts: &Parts) -> (bool, bool) {
 }
 
 /// The session that a request names, or why it can't have one.
-pub(super) fn session(http: &Http, parts: &Parts, caller: &Caller) -> Result<Arc<HttpSession>, Response<Body>> {
+pub(super) fn session(http: &Http, parts: &Parts, caller: &Caller) -> Result<Arc<HttpSession>, Refused> {
     let id = match mirror::single(&parts.headers, "mcp-session-id") {
         Ok(id) => id,
-        Err(error) => return Err(super::json(StatusCode::BAD_REQUEST, error.write(None))),
+        Err(_) => {
+            return Err(Box::new(refusal(StatusCode::BAD_REQUEST, "Mcp-Session-Id must be one visible ASCII text")));
+        }
     };
     let Some(id) = id else {
-        return Err(refusal(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing: send `initialize` first"));
+        return Err(Box::new(refusal(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing: send `initialize` first")));
     };
     http.sessions
         .find(id, caller)
-        .ok_or_else(|| refusal(StatusCode::NOT_FOUND, "No such session: send `initialize` again"))
+        .ok_or_else(|| Box::new(refusal(StatusCode::NOT_FOUND, "No such session: send `initialize` again")))
 }
 
 /// A legacy session for GET and DELETE, whose version header must be one we speak.
-fn legacy_session(http: &Http, parts: &Parts, caller: &Caller) -> Result<Arc<HttpSession>, Response<Body>> {
+fn legacy_session(http: &Http, parts: &Parts, caller: &Caller) -> Result<Arc<HttpSession>, Refused> {
     let version = match mirror::single(&parts.headers, mirror::VERSION) {
         Ok(version) => version,
-        Err(error) => return Err(super::json(StatusCode::BAD_REQUEST, error.write(None))),
+        Err(error) => return Err(Box::new(super::json(StatusCode::BAD_REQUEST, error.write(None)))),
     };
     match version.map(|text| (text, Version::parse(text))) {
-        Some((_, Some(version))) if version.is_modern() => return Err(not_allowed("POST")),
+        Some((_, Some(version))) if version.is_modern() => return Err(Box::new(not_allowed("POST"))),
         Some((text, None)) => {
-            return Err(super::json(StatusCode::BAD_REQUEST, RpcError::unsupported_version(text).write(None)));
+            return Err(Box::new(super::json(
+                StatusCode::BAD_REQUEST,
+                RpcError::unsupported_version(text).write(None),
+            )));
         }
         _ => {}
     }
     if !http.settings.sessions.enabled {
-        return Err(not_allowed("POST"));
+        return Err(Box::new(not_allowed("POST")));
     }
     session(http, parts, caller)
 }
@@ -72,7 +77,7 @@ fn legacy_session(http: &Http, parts: &Parts, caller: &Caller) -> Result<Arc<Htt
 pub(super) fn get(http: &Arc<Http>, parts: &Parts, caller: &Caller) -> Response<Body> {
     let session = match legacy_session(http, parts, caller) {
         Ok(session) => session,
-        Err(response) => return response,
+        Err(response) => return *response,
     };
     if !accepts(parts).1 {
         return refusal(StatusCode::NOT_ACCEPTABLE, "GET needs `Accept: text/event-stream`");
@@ -112,6 +117,6 @@ pub(super) fn delete(http: &Http, parts: &Parts, caller: &Caller) -> Response<Bo
             http.sessions.end(&session);
             bare(StatusCode::NO_CONTENT)
         }
-        Err(response) => response,
+        Err(response) => *response,
     }
 }

@@ -6,7 +6,7 @@
 use super::body::Body;
 use super::exchange::{Answer, Exchange, Legacy, Running, respond};
 use super::session::HttpSession;
-use super::{Http, listen, refusal};
+use super::{Http, Refused, listen, refusal};
 use crate::access::Caller;
 use crate::protocol::jsonrpc::{self, Incoming, Message, Request};
 use crate::protocol::{
@@ -42,7 +42,7 @@ pub(super) async fn post(
     }
     let bytes = match read(http, &parts.headers, body).await {
         Ok(bytes) => bytes,
-        Err(response) => return response,
+        Err(response) => return *response,
     };
     let exchange = Exchange::new(http.settings.max_frame.saturating_mul(4));
     let post = Post { http: Arc::clone(http), parts, caller, exchange: Arc::clone(&exchange), accepts_sse };
@@ -58,9 +58,10 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The whole body, within the limit and in time.
-async fn read(http: &Http, headers: &HeaderMap, mut body: hyper::body::Incoming) -> Result<Bytes, Response<Body>> {
+async fn read(http: &Http, headers: &HeaderMap, mut body: hyper::body::Incoming) -> Result<Bytes, Refused> {
     let limit = http.settings.max_body;
-    let too_large = || refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than {limit} bytes"));
+    let too_large =
+        || Box::new(refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is longer than {limit} bytes")));
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     let expected = announced.or_else(|| body.size_hint().exact()).unwrap_or(0);
     if expected > limit as u64 {
@@ -71,7 +72,7 @@ async fn read(http: &Http, headers: &HeaderMap, mut body: hyper::body::Incoming)
         let mut all = BytesMut::new();
         while let Some(frame) = body.frame().await {
             let Ok(frame) = frame else {
-                return Err(refusal(StatusCode::BAD_REQUEST, "The body broke off"));
+                return Err(Box::new(refusal(StatusCode::BAD_REQUEST, "The body broke off")));
             };
             let Ok(data) = frame.into_data() else { continue };
             if first.len() + all.len() + data.len() > limit {
@@ -91,7 +92,7 @@ async fn read(http: &Http, headers: &HeaderMap, mut body: hyper::body::Incoming)
     };
     tokio::time::timeout(http.settings.body_timeout, reading)
         .await
-        .unwrap_or_else(|_| Err(refusal(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time")))
+        .unwrap_or_else(|_| Err(Box::new(refusal(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time"))))
 }
 
 /// A POST whose body has been read.
@@ -177,6 +178,7 @@ impl Post {
             queue: (stream && self.accepts_sse).then_some(&self.exchange.queue),
             headers: Some(&self.parts.headers),
             local: false,
+            transport: "http",
         }
     }
 
@@ -266,7 +268,7 @@ impl Post {
             return Ok(Home::Nowhere(Session::stateless(version)));
         }
         let session = match mirror::single(&self.parts.headers, "mcp-session-id") {
-            Err(wrong) => return Err(error(id, &wrong)),
+            Err(_) => return Err(refused(400, id, "Mcp-Session-Id must be one visible ASCII text")),
             Ok(None) => return Err(refused(400, id, "Mcp-Session-Id is missing: send `initialize` first")),
             Ok(Some(session)) => session,
         };

@@ -19,7 +19,7 @@ pub(super) async fn upgrade(State(http): State<Arc<Http>>, request: Request<axum
     let (mut parts, _) = request.into_parts();
     let caller = match http.admit(&parts).await {
         Ok(caller) => caller,
-        Err(response) => return response.map(Body::into_axum),
+        Err(response) => return (*response).map(Body::into_axum),
     };
     let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
         return refusal(StatusCode::UPGRADE_REQUIRED, "This endpoint is for WebSocket (subprotocol `mcp`)")

@@ -61,7 +61,7 @@ pub(super) async fn stream(State(http): State<Arc<Http>>, request: Request<axum:
     let (parts, _) = request.into_parts();
     let caller = match http.admit(&parts).await {
         Ok(caller) => caller,
-        Err(response) => return response.map(Body::into_axum),
+        Err(response) => return (*response).map(Body::into_axum),
     };
     let response = if parts.method != Method::GET {
         not_allowed("GET")
@@ -120,7 +120,7 @@ pub(super) async fn message(State(http): State<Arc<Http>>, request: Request<axum
     let (parts, body) = request.into_parts();
     let caller = match http.admit(&parts).await {
         Ok(caller) => caller,
-        Err(response) => return response.map(Body::into_axum),
+        Err(response) => return (*response).map(Body::into_axum),
     };
     if parts.method != Method::POST {
         return not_allowed("POST").map(Body::into_axum);

@@ -6,12 +6,13 @@ use crate::access::Caller;
 use crate::audit::{Audit, Event, Who};
 use crate::telemetry::Meters;
 use crate::transport::{self, Boxed, Certificate};
+use arc_swap::ArcSwap;
 use http::{HeaderMap, StatusCode};
 use std::sync::Arc;
 
 /// An [`Authenticator`] as the transports want it.
 pub struct Door {
-    authenticator: Arc<Authenticator>,
+    authenticator: ArcSwap<Authenticator>,
     audit: Arc<Audit>,
     meters: Meters,
 }
@@ -19,7 +20,17 @@ pub struct Door {
 impl Door {
     /// Refusals go to `audit` and the metrics.
     pub fn new(authenticator: Arc<Authenticator>, audit: Arc<Audit>) -> Door {
-        Door { authenticator, audit, meters: Meters::default() }
+        Door { authenticator: ArcSwap::new(authenticator), audit, meters: Meters::default() }
+    }
+
+    /// Recognises callers by this from now on; requests that are in already stay in.
+    pub fn replace(&self, authenticator: Arc<Authenticator>) {
+        self.authenticator.store(authenticator);
+    }
+
+    /// The one in force.
+    pub fn authenticator(&self) -> Arc<Authenticator> {
+        self.authenticator.load_full()
     }
 
     fn refuse(&self, denied: Denied) -> transport::Denied {
@@ -47,12 +58,13 @@ impl transport::Authenticator for Door {
     ) -> Boxed<'a, Result<Arc<Caller>, transport::Denied>> {
         Box::pin(async move {
             let certificate = certificate.and_then(|certificate| ClientCertificate::from_der(certificate));
-            let recognised = self.authenticator.authenticate(headers, certificate.as_ref()).await;
+            let authenticator = self.authenticator.load_full();
+            let recognised = authenticator.authenticate(headers, certificate.as_ref()).await;
             recognised.map_err(|denied| self.refuse(denied))
         })
     }
 
     fn challenge(&self, scopes: &[String]) -> Option<String> {
-        Some(self.authenticator.insufficient_scope(scopes))
+        Some(self.authenticator.load().insufficient_scope(scopes))
     }
 }

@@ -1,0 +1,417 @@
+//! A service that does what its tool names say, without any API behind it.
+
+use bytes::Bytes;
+use rest_mcp::access::Caller;
+use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, Prompt, Resource, Tool};
+use rest_mcp::content::{Block, Content, Json, ResourceBody, ResourceContents, Text};
+use rest_mcp::mapping::{PromptArgument, PromptRules};
+use rest_mcp::schema::check::Checker;
+use rest_mcp::service::{
+    Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, TraceContext,
+    Visible,
+};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, Mutex};
+use tokio::sync::{broadcast, mpsc};
+
+/// What happened inside, for tests to wait on.
+#[derive(Debug, PartialEq)]
+pub enum Seen {
+    Started(String),
+    Cancelled(String),
+    Finished(String),
+    Round(Map<String, Value>, Option<String>),
+    Trace(Option<TraceContext>),
+    Caller(Caller2),
+}
+
+/// What tests compare of a caller.
+#[derive(Debug, PartialEq)]
+pub struct Caller2 {
+    pub subject: Option<String>,
+    pub headers: Vec<(String, String)>,
+}
+
+pub struct Double {
+    catalog: Mutex<Arc<Catalog>>,
+    pub changes: broadcast::Sender<Change>,
+    seen: mpsc::UnboundedSender<Seen>,
+    /// Tools that callers with a subject may see.
+    pub visible: Mutex<Option<Vec<usize>>>,
+    pub release: tokio::sync::Notify,
+}
+
+pub fn tool(name: &str) -> Tool {
+    tool_of(name, json!({"type": "object", "properties": {}}), None)
+}
+
+pub fn tool_of(name: &str, input: Value, output: Option<Value>) -> Tool {
+    let published = Arc::new(input);
+    Tool {
+        name: name.to_owned(),
+        title: Some(format!("The {name} tool")),
+        description: format!("Does {name}"),
+        annotations: Annotations { read_only: true, destructive: false, idempotent: true, open_world: true },
+        icons: vec![json!({"src": "https://example.com/icon.png", "mimeType": "image/png"})],
+        tags: Vec::new(),
+        operation: None,
+        input: Input {
+            published: published.clone(),
+            check: Checker::new(published),
+            body_check: None,
+            mirrored: Vec::new(),
+        },
+        output: Output { published: output.map(Arc::new), conform: None, strict: None },
+        action: Action::Steps(Vec::new()),
+        ask: Vec::new(),
+        confirm: None,
+        requires_client: Vec::new(),
+        result: None,
+        cache: None,
+    }
+}
+
+/// The tools that tests call, the first callable without arguments.
+pub fn catalog() -> Catalog {
+    let mut catalog = Catalog::default();
+    let names = [
+        "text",
+        "image",
+        "audio",
+        "link",
+        "embedded",
+        "fail",
+        "echo",
+        "progress",
+        "log",
+        "ask",
+        "ask_url",
+        "ask_twice",
+        "ask_model",
+        "ask_roots",
+        "wait",
+        "wait_then_answer",
+        "broken",
+        "scoped",
+        "needs_sampling",
+        "trace",
+        "raw",
+        "many_logs",
+    ];
+    for name in names {
+        catalog.tools.insert(name.to_owned(), Arc::new(tool(name)));
+    }
+    let object = json!({"type": "object", "properties": {"celsius": {"type": "number"}}, "required": ["celsius"]});
+    catalog.tools.insert(
+        "object".to_owned(),
+        Arc::new(tool_of("object", json!({"type": "object", "properties": {}}), Some(object))),
+    );
+    let list = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "array",
+        "items": {"anyOf": [{"$ref": "#/$defs/item"}, {"$ref": "#"}]},
+        "$defs": {"item": {"type": "integer", "default": {"$ref": "#"}}}
+    });
+    catalog.tools.insert("list".to_owned(), Arc::new(tool_of("list", json!({"type": "object"}), Some(list))));
+    let mut region = tool_of(
+        "region",
+        json!({"type": "object", "properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"}, "count": {"type": "integer"}, "flag": {"type": "boolean"},
+            "anything": true, "other": {"type": "string"}
+        }}),
+        None,
+    );
+    region.input.mirrored = vec![
+        ("region".to_owned(), "Region".to_owned()),
+        ("count".to_owned(), "Count".to_owned()),
+        ("flag".to_owned(), "Flag".to_owned()),
+    ];
+    catalog.tools.insert("region".to_owned(), Arc::new(region));
+    for (name, uri, is_template) in [
+        ("static", "test://static-text", false),
+        ("binary", "test://static-binary", false),
+        ("data", "test://template/{id}/data", true),
+    ] {
+        catalog.resources.push(Arc::new(Resource {
+            arguments: Default::default(),
+            name: name.to_owned(),
+            title: Some(format!("The {name} resource")),
+            description: Some(format!("Holds {name}")),
+            mime_type: Some("text/plain".to_owned()),
+            uri: uri.to_owned(),
+            is_template,
+            tool: Arc::new(tool("hidden")),
+        }));
+    }
+    let argument = PromptArgument {
+        name: "city".to_owned(),
+        title: Some("City".to_owned()),
+        description: Some("Where".to_owned()),
+        required: true,
+        ..PromptArgument::default()
+    };
+    let rules = PromptRules {
+        title: Some("Greeting".to_owned()),
+        description: Some("Greets".to_owned()),
+        arguments: vec![argument],
+        ..PromptRules::default()
+    };
+    catalog
+        .prompts
+        .insert("greet".to_owned(), Arc::new(Prompt { name: "greet".to_owned(), rules, messages: Vec::new() }));
+    catalog
+}
+
+impl Double {
+    pub fn new(catalog: Catalog) -> (Arc<Self>, mpsc::UnboundedReceiver<Seen>) {
+        let (seen, watching) = mpsc::unbounded_channel();
+        let double = Double {
+            catalog: Mutex::new(Arc::new(catalog)),
+            changes: broadcast::channel(16).0,
+            seen,
+            visible: Mutex::default(),
+            release: tokio::sync::Notify::new(),
+        };
+        (Arc::new(double), watching)
+    }
+
+    pub fn swap(&self, catalog: Catalog) {
+        *self.catalog.lock().unwrap() = Arc::new(catalog);
+    }
+
+    fn say(&self, seen: Seen) {
+        let _ = self.seen.send(seen);
+    }
+
+    async fn run(
+        &self,
+        context: &Context,
+        name: &str,
+        arguments: Option<&RawValue>,
+        round: Round,
+    ) -> Result<Outcome<Content>, Failure> {
+        let data = Bytes::from_static(b"\x89PNG");
+        let blocks = |blocks| Ok(Outcome::Complete(Content { blocks, ..Content::default() }));
+        let say = |text: &str| blocks(vec![Block::Text(Text::Plain(text.to_owned()))]);
+        let ask = |requests: Value, state: Option<&str>| {
+            let Value::Object(requests) = requests else { panic!("no object") };
+            Ok(Outcome::InputRequired { requests, state: state.map(str::to_owned) })
+        };
+        let answer = |key: &str| round.answers.get(key).map(Value::to_string);
+        let form = |message: &str| {
+            json!({"method": "elicitation/create", "params": {"mode": "form", "message": message, "requestedSchema":
+                {"type": "object", "properties": {"name": {"type": "string"},
+                 "color": {"type": "string", "oneOf": [{"const": "r", "title": "Red"}]}}, "required": ["name"]}}})
+        };
+        match name {
+            "text" => say("hello\nworld"),
+            "image" => blocks(vec![Block::Image { data, mime_type: "image/png".to_owned() }]),
+            "audio" => blocks(vec![Block::Audio { data, mime_type: "audio/wav".to_owned() }]),
+            "link" => blocks(vec![Block::Link {
+                uri: "test://static-text".to_owned(),
+                name: "static".to_owned(),
+                mime_type: Some("text/plain".to_owned()),
+                size: Some(5),
+            }]),
+            "embedded" => blocks(vec![Block::Resource(ResourceContents {
+                uri: "test://embedded".to_owned(),
+                mime_type: Some("text/plain".to_owned()),
+                body: ResourceBody::Text("inside".to_owned()),
+            })]),
+            "fail" => Ok(Outcome::Complete(Content {
+                blocks: vec![Block::Text(Text::Plain("it failed".to_owned()))],
+                structured: Some(Json::Tree(Arc::new(json!({"never": "shown"})))),
+                is_error: true,
+                meta: None,
+            })),
+            "echo" => say(arguments.map_or("none", RawValue::get)),
+            "progress" => {
+                if let Some(events) = &context.events {
+                    events.progress(0.0, Some(1.0), Some("start"));
+                    events.progress(0.5, Some(1.0), None);
+                    events.progress(0.5, Some(1.0), Some("not further"));
+                    events.progress(1.0, Some(1.0), Some("end"));
+                }
+                say("done")
+            }
+            "log" => {
+                if let Some(events) = &context.events {
+                    for level in ["debug", "info", "warning", "error"] {
+                        events.log(level, &json!(format!("a {level} line")));
+                    }
+                }
+                say("done")
+            }
+            "many_logs" => {
+                if let Some(events) = &context.events {
+                    for number in 0..5000 {
+                        events.log("error", &json!(number));
+                    }
+                }
+                say("done")
+            }
+            "ask" => match answer("user_name") {
+                None => ask(json!({"user_name": form("What is your name?")}), None),
+                Some(answer) => say(&answer),
+            },
+            "ask_url" => ask(
+                json!({"sign_in": {"method": "elicitation/create", "params": {"mode": "url", "message": "Sign in",
+                    "url": "https://example.com/", "elicitationId": "1"}}}),
+                None,
+            ),
+            "ask_twice" => {
+                self.say(Seen::Round(round.answers.clone(), round.state.clone()));
+                match round.state.as_deref() {
+                    None => ask(json!({"first": form("First?")}), Some("state-1")),
+                    Some("state-1") => ask(json!({"second": form("Second?")}), Some("state-2")),
+                    Some("state-2") => say("state-ok"),
+                    Some(_) => Err(Failure::InvalidParams("`requestState` is not ours".to_owned())),
+                }
+            }
+            "ask_model" => match answer("model") {
+                None => ask(
+                    json!({"model": {"method": "sampling/createMessage", "params": {"maxTokens": 10, "messages":
+                        [{"role": "user", "content": {"type": "text", "text": "Say hi"}}]}}}),
+                    None,
+                ),
+                Some(answer) => say(&answer),
+            },
+            "ask_roots" => match answer("roots") {
+                None => ask(json!({"roots": {"method": "roots/list"}}), None),
+                Some(answer) => say(&answer),
+            },
+            "wait" => {
+                if let Some(events) = &context.events {
+                    events.progress(1.0, None, None);
+                }
+                self.say(Seen::Started(name.to_owned()));
+                context.cancel.cancelled().await;
+                self.say(Seen::Cancelled(name.to_owned()));
+                say("never heard")
+            }
+            "wait_then_answer" => {
+                if let Some(events) = &context.events {
+                    events.progress(1.0, None, None);
+                }
+                self.say(Seen::Started(name.to_owned()));
+                self.release.notified().await;
+                self.say(if context.cancel.is_cancelled() {
+                    Seen::Cancelled(name.to_owned())
+                } else {
+                    Seen::Finished(name.to_owned())
+                });
+                say("released")
+            }
+            "object" => Ok(Outcome::Complete(Content {
+                blocks: vec![Block::Text(Text::Plain("20 °C".to_owned()))],
+                structured: Some(Json::Tree(Arc::new(json!({"celsius": 20})))),
+                ..Content::default()
+            })),
+            "list" => Ok(Outcome::Complete(Content {
+                blocks: vec![Block::Text(Text::Json(Json::Raw(Bytes::from_static(b"[1,2]"))))],
+                structured: Some(Json::Raw(Bytes::from_static(b"[1,2]"))),
+                ..Content::default()
+            })),
+            "raw" => Ok(Outcome::Complete(Content {
+                structured: Some(Json::Raw(Bytes::from_static(b"{\n  \"a\":\r\n 1\n}"))),
+                ..Content::default()
+            })),
+            "region" => {
+                self.say(Seen::Caller(Caller2 {
+                    subject: context.caller.subject.as_deref().map(str::to_owned),
+                    headers: context.caller.headers.clone().into_iter().collect(),
+                }));
+                say("routed")
+            }
+            "trace" => {
+                self.say(Seen::Trace(context.trace.as_deref().cloned()));
+                say("traced")
+            }
+            "broken" => Err(Failure::Internal("something broke".to_owned())),
+            "scoped" => Err(Failure::InsufficientScope(vec!["write".to_owned()])),
+            "needs_sampling" if context.client.sampling => say("sampled"),
+            "needs_sampling" => Err(Failure::MissingCapability(json!({"sampling": {}}))),
+            _ => Err(Failure::UnknownTool(name.to_owned())),
+        }
+    }
+}
+
+impl Handler for Double {
+    fn catalog(&self) -> Arc<Catalog> {
+        self.catalog.lock().unwrap().clone()
+    }
+
+    fn visible(&self, _: &Caller) -> Visible {
+        match &*self.visible.lock().unwrap() {
+            None => Visible::All,
+            Some(tools) => Visible::Only { key: format!("{tools:?}").into(), tools: tools.clone().into() },
+        }
+    }
+
+    fn call_tool<'a>(
+        &'a self,
+        context: &'a Context,
+        name: &'a str,
+        arguments: Option<&'a RawValue>,
+        round: Round,
+    ) -> Answer<'a, Content> {
+        Box::pin(self.run(context, name, arguments, round))
+    }
+
+    fn read_resource<'a>(&'a self, _: &'a Context, uri: &'a str, _: Round) -> Answer<'a, ReadResult> {
+        let body = match uri {
+            "test://static-text" => Some(ResourceBody::Text("static".to_owned())),
+            "test://static-binary" => Some(ResourceBody::Blob(Bytes::from_static(b"\x00\x01"))),
+            _ => None,
+        };
+        Box::pin(async move {
+            let body = body.ok_or_else(|| Failure::UnknownResource(uri.to_owned()))?;
+            let one = ResourceContents { uri: uri.to_owned(), mime_type: Some("text/plain".to_owned()), body };
+            Ok(Outcome::Complete(ReadResult { contents: vec![one], ttl_ms: Some(7000) }))
+        })
+    }
+
+    fn get_prompt<'a>(
+        &'a self,
+        _: &'a Context,
+        name: &'a str,
+        arguments: &'a Map<String, Value>,
+        _: Round,
+    ) -> Answer<'a, PromptResult> {
+        Box::pin(async move {
+            if name != "greet" {
+                return Err(Failure::UnknownPrompt(name.to_owned()));
+            }
+            let Some(city) = arguments.get("city").and_then(Value::as_str) else {
+                return Err(Failure::InvalidParams("Argument `city` is missing".to_owned()));
+            };
+            let block = Block::Text(Text::Plain(format!("Hello {city}")));
+            Ok(Outcome::Complete(PromptResult {
+                description: Some("A greeting".to_owned()),
+                messages: vec![("user".to_owned(), block)],
+            }))
+        })
+    }
+
+    fn complete<'a>(
+        &'a self,
+        _: &'a Context,
+        reference: Result<&'a str, &'a str>,
+        _: &'a str,
+        typed: &'a str,
+        _: &'a Map<String, Value>,
+    ) -> Answer<'a, Completion> {
+        Box::pin(async move {
+            if !matches!(reference, Ok("greet") | Err("test://template/{id}/data")) {
+                return Err(Failure::InvalidParams("Unknown reference".to_owned()));
+            }
+            let values: Vec<String> = (0..150).map(|number| format!("{typed}{number}")).collect();
+            Ok(Outcome::Complete(Completion { values, total: Some(150), has_more: false }))
+        })
+    }
+
+    fn changes(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+}

@@ -1,0 +1,142 @@
+//! The one hook through which every message of the server goes: it must satisfy the official schema
+//! of the revision spoken.
+
+use jsonschema::Validator;
+use rest_mcp::protocol::Version;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, Mutex};
+
+type Validators = HashMap<(Version, &'static str), Arc<Validator>>;
+static DOCUMENTS: LazyLock<Mutex<HashMap<Version, Arc<Value>>>> = LazyLock::new(Mutex::default);
+static VALIDATORS: LazyLock<Mutex<Validators>> = LazyLock::new(Mutex::default);
+
+/// `REST_MCP_SHARED`, else `../shared` beside the crate.
+fn shared() -> PathBuf {
+    std::env::var_os("REST_MCP_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from)
+}
+
+fn document(version: Version) -> Arc<Value> {
+    let mut documents = DOCUMENTS.lock().unwrap();
+    documents.entry(version).or_insert_with(|| Arc::new(read(version))).clone()
+}
+
+fn read(version: Version) -> Value {
+    let path = shared().join("protocol/schema").join(format!("{}.json", version.as_str()));
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; set REST_MCP_SHARED to the shared material", path.display()));
+    serde_json::from_str(&text).unwrap()
+}
+
+fn definitions(version: Version) -> &'static str {
+    if version >= Version::V2025_11_25 { "$defs" } else { "definitions" }
+}
+
+/// Names of the members that a definition of the revision lists.
+pub fn known_members(version: Version, definition: &str) -> Vec<String> {
+    let document = document(version);
+    let Some(properties) = document[definitions(version)][definition]["properties"].as_object() else {
+        panic!("{} has no {definition}", version.as_str());
+    };
+    properties.keys().cloned().collect()
+}
+
+fn validator(version: Version, definition: &'static str) -> Arc<Validator> {
+    let mut validators = VALIDATORS.lock().unwrap();
+    let made = validators.entry((version, definition)).or_insert_with(|| {
+        let document = document(version);
+        let key = definitions(version);
+        let schema = json!({
+            "$schema": document["$schema"],
+            "allOf": [{"$ref": format!("#/{key}/{definition}")}],
+            key: document[key]
+        });
+        Arc::new(jsonschema::validator_for(&schema).unwrap())
+    });
+    made.clone()
+}
+
+/// Panics unless `value` satisfies the definition.
+pub fn satisfies(version: Version, definition: &'static str, value: &Value) {
+    let problems: Vec<String> = validator(version, definition)
+        .iter_errors(value)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(problems.is_empty(), "{} {definition}: {problems:#?}\nin {value:#}", version.as_str());
+}
+
+fn result_definition(method: &str, result: &Value) -> &'static str {
+    if result["resultType"] == "input_required" {
+        assert!(matches!(method, "tools/call" | "prompts/get" | "resources/read"), "input_required for {method}");
+        assert!(result.get("inputRequests").or(result.get("requestState")).is_some());
+        return "InputRequiredResult";
+    }
+    match method {
+        "initialize" => "InitializeResult",
+        "server/discover" => "DiscoverResult",
+        "tools/list" => "ListToolsResult",
+        "tools/call" => "CallToolResult",
+        "resources/list" => "ListResourcesResult",
+        "resources/templates/list" => "ListResourceTemplatesResult",
+        "resources/read" => "ReadResourceResult",
+        "prompts/list" => "ListPromptsResult",
+        "prompts/get" => "GetPromptResult",
+        "completion/complete" => "CompleteResult",
+        "subscriptions/listen" => "SubscriptionsListenResult",
+        "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" => "EmptyResult",
+        other => panic!("a result for {other}"),
+    }
+}
+
+/// Checks one message of the server. `method` is that of the request it answers.
+pub fn check(version: Version, message: &Value, method: Option<&str>) {
+    assert_eq!(message["jsonrpc"], "2.0", "{message}");
+    let late = version >= Version::V2025_11_25;
+    if let Some(result) = message.get("result") {
+        satisfies(version, if late { "JSONRPCResultResponse" } else { "JSONRPCResponse" }, message);
+        let method = method.unwrap_or_else(|| panic!("a result that nobody waits for: {message}"));
+        satisfies(version, result_definition(method, result), result);
+        if version.is_modern() {
+            assert!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"].is_string(), "{message}");
+        } else {
+            for member in ["resultType", "ttlMs", "cacheScope"] {
+                assert!(result.get(member).is_none(), "{member} in {message}");
+            }
+        }
+    } else if let Some(error) = message.get("error") {
+        let mut message = message.clone();
+        if message["id"].is_null() {
+            // No revision has a form for an unreadable id; clients tolerate null.
+            message["id"] = json!(0);
+        }
+        satisfies(version, if late { "JSONRPCErrorResponse" } else { "JSONRPCError" }, &message);
+        let code = error["code"].as_i64().unwrap();
+        if version.is_modern() {
+            let spec = [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022];
+            assert!(spec.contains(&code) || !(-32768..=-32000).contains(&code), "{code}");
+        } else {
+            assert!(!(-32099..=-32020).contains(&code) || code == -32022, "{code}");
+        }
+    } else {
+        let method = message["method"].as_str().unwrap_or_else(|| panic!("no message: {message}"));
+        let request = message.get("id").is_some();
+        assert!(!(request && version.is_modern()), "a request to a modern client: {message}");
+        let definition = match (method, request) {
+            ("notifications/message", false) => "LoggingMessageNotification",
+            ("notifications/progress", false) => "ProgressNotification",
+            ("notifications/cancelled", false) => "CancelledNotification",
+            ("notifications/tools/list_changed", false) => "ToolListChangedNotification",
+            ("notifications/prompts/list_changed", false) => "PromptListChangedNotification",
+            ("notifications/resources/list_changed", false) => "ResourceListChangedNotification",
+            ("notifications/resources/updated", false) => "ResourceUpdatedNotification",
+            ("notifications/subscriptions/acknowledged", false) => "SubscriptionsAcknowledgedNotification",
+            ("elicitation/create", true) => "ElicitRequest",
+            ("sampling/createMessage", true) => "CreateMessageRequest",
+            ("roots/list", true) => "ListRootsRequest",
+            other => panic!("{other:?} from a server"),
+        };
+        satisfies(version, definition, message);
+    }
+}
