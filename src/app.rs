@@ -184,7 +184,8 @@ impl Loader<'_> {
         let (document, report) = load::load_document(&location, &LoadOptions::default()).await;
         self.report.merge(report);
         if document.is_none() {
-            let problem = Diagnostic::error("unreadable-workflows", "the Arazzo document can't be read; see the problem above");
+            let problem =
+                Diagnostic::error("unreadable-workflows", "the Arazzo document can't be read; see the problem above");
             self.report.push(problem.at(mapping.place(pointer)));
         }
         document.map(|loaded| Arc::new(loaded.document))

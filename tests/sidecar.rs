@@ -111,7 +111,6 @@ pub struct Running {
     /// Asks for a reload, as SIGHUP does.
     pub ask: mpsc::Sender<()>,
     pub shutdown: CancellationToken,
-    pub served: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
     pub http: reqwest::Client,
 }
 
@@ -134,8 +133,8 @@ pub async fn run(folder: Folder, times: Times) -> Running {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (shutdown, (ask, asked)) = (CancellationToken::new(), mpsc::channel(1));
     tokio::spawn(reload::run(sidecar.clone(), times, asked, shutdown.clone()));
-    let served = tokio::spawn(serve_http(listener, sidecar.server(), sidecar.transport(), shutdown.clone()));
-    Running { sidecar, folder, url, ask, shutdown, served: Some(served), http: reqwest::Client::new() }
+    tokio::spawn(serve_http(listener, sidecar.server(), sidecar.transport(), shutdown.clone()));
+    Running { sidecar, folder, url, ask, shutdown, http: reqwest::Client::new() }
 }
 
 /// An API that answers everything with what it was asked.

@@ -3,8 +3,14 @@
 use serde_json::Value;
 
 /// Checks the actions of a step. `next` is the id of the step after it. The error says what is not supported.
-pub(super) fn check(workflow: &Value, step: &Value, components: Option<&Value>, next: Option<&str>) -> Result<(), String> {
-    let success = actions(step.get("onSuccess").or_else(|| workflow.get("successActions")), components, "successActions")?;
+pub(super) fn check(
+    workflow: &Value,
+    step: &Value,
+    components: Option<&Value>,
+    next: Option<&str>,
+) -> Result<(), String> {
+    let success =
+        actions(step.get("onSuccess").or_else(|| workflow.get("successActions")), components, "successActions")?;
     for action in success {
         let plain = action.get("criteria").and_then(Value::as_array).is_none_or(Vec::is_empty);
         let to = action.get("stepId").and_then(Value::as_str);
@@ -16,7 +22,9 @@ pub(super) fn check(workflow: &Value, step: &Value, components: Option<&Value>, 
             _ => return Err("an action has `type: end` or `type: goto`".to_string()),
         }
     }
-    for action in actions(step.get("onFailure").or_else(|| workflow.get("failureActions")), components, "failureActions")? {
+    for action in
+        actions(step.get("onFailure").or_else(|| workflow.get("failureActions")), components, "failureActions")?
+    {
         match action.get("type").and_then(Value::as_str) {
             Some("end") => {}
             Some(other) => return Err(format!("`onFailure` with `{other}` is not supported")),
@@ -35,7 +43,8 @@ fn actions<'v>(list: Option<&'v Value>, components: Option<&'v Value>, kind: &st
             None => Ok(action),
             Some(reference) => {
                 let name = reference.strip_prefix(&format!("$components.{kind}."));
-                name.and_then(|name| components?.get(kind)?.get(name)).ok_or_else(|| format!("`{reference}` points to nothing"))
+                name.and_then(|name| components?.get(kind)?.get(name))
+                    .ok_or_else(|| format!("`{reference}` points to nothing"))
             }
         })
         .collect()

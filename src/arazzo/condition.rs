@@ -261,7 +261,9 @@ impl<'t> Parser<'t> {
             }
             return Err(format!("the condition `{}` has an open quote", self.text));
         }
-        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '=' | '!' | '<' | '>' | '&' | '|' | '(' | ')')).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| c.is_whitespace() || matches!(c, '=' | '!' | '<' | '>' | '&' | '|' | '(' | ')'))
+            .unwrap_or(rest.len());
         let word = rest.get(..end).unwrap_or_default();
         self.at += end;
         if word.starts_with('$') {

@@ -22,7 +22,10 @@ pub fn path(text: &str) -> Result<Vec<String>, String> {
         _ => {
             if let Some(name) = head.strip_prefix("$response.header.").filter(|name| !name.is_empty()) {
                 vec!["response".to_string(), "header".to_string(), name.to_ascii_lowercase()]
-            } else if let Some(rest) = head.strip_prefix("$response.body.").or_else(|| head.strip_prefix("$response.body[").map(|_| head.get(14..).unwrap_or_default())) {
+            } else if let Some(rest) = head
+                .strip_prefix("$response.body.")
+                .or_else(|| head.strip_prefix("$response.body[").map(|_| head.get(14..).unwrap_or_default()))
+            {
                 let mut found = vec!["response".to_string(), "body".to_string()];
                 found.extend(members(rest).ok_or_else(unknown)?);
                 found
@@ -42,7 +45,8 @@ pub fn path(text: &str) -> Result<Vec<String>, String> {
         }
     };
     if let Some(pointer) = pointer {
-        let tokens = crate::document::pointer::parse(pointer).ok_or_else(|| format!("`#{pointer}` is no JSON pointer"))?;
+        let tokens =
+            crate::document::pointer::parse(pointer).ok_or_else(|| format!("`#{pointer}` is no JSON pointer"))?;
         found.extend(tokens.into_iter().map(|token| token.into_owned()));
     }
     Ok(found)
@@ -86,7 +90,9 @@ fn build(value: &Value, depth: usize) -> Result<BodyTemplate, String> {
     }
     match value {
         Value::String(text) => self::text(text),
-        Value::Array(items) => items.iter().map(|item| build(item, depth + 1)).collect::<Result<_, _>>().map(BodyTemplate::List),
+        Value::Array(items) => {
+            items.iter().map(|item| build(item, depth + 1)).collect::<Result<_, _>>().map(BodyTemplate::List)
+        }
         Value::Object(members) => {
             let members = members.iter().map(|(name, value)| Ok((name.clone(), build(value, depth + 1)?)));
             members.collect::<Result<_, String>>().map(BodyTemplate::Object)
@@ -97,8 +103,17 @@ fn build(value: &Value, depth: usize) -> Result<BodyTemplate, String> {
 
 /// What a text that begins with `$` must begin with to be meant as an expression.
 const KNOWN: [&str; 11] = [
-    "$inputs.", "$steps.", "$response.", "$request.", "$statusCode", "$url", "$method", "$outputs.", "$workflows.",
-    "$sourceDescriptions.", "$components.",
+    "$inputs.",
+    "$steps.",
+    "$response.",
+    "$request.",
+    "$statusCode",
+    "$url",
+    "$method",
+    "$outputs.",
+    "$workflows.",
+    "$sourceDescriptions.",
+    "$components.",
 ];
 
 fn text(text: &str) -> Result<BodyTemplate, String> {

@@ -21,7 +21,9 @@ pub fn read(document: &Arc<Document>) -> (Description, Report) {
     let version = root.get("arazzo").and_then(Value::as_str).unwrap_or_default();
     if !version.starts_with("1.") {
         report.push(
-            Diagnostic::error("not-arazzo", "this is no Arazzo 1.x document").at(document.place("/arazzo")).fix("it starts with `arazzo: 1.0.1`"),
+            Diagnostic::error("not-arazzo", "this is no Arazzo 1.x document")
+                .at(document.place("/arazzo"))
+                .fix("it starts with `arazzo: 1.0.1`"),
         );
         return (description, report);
     }
@@ -33,7 +35,9 @@ pub fn read(document: &Arc<Document>) -> (Description, Report) {
         }
     }
     let Some(workflows) = root.get("workflows").and_then(Value::as_array) else {
-        report.push(Diagnostic::error("not-arazzo", "an Arazzo document needs a list of `workflows`").at(document.place("")));
+        report.push(
+            Diagnostic::error("not-arazzo", "an Arazzo document needs a list of `workflows`").at(document.place("")),
+        );
         return (description, report);
     };
     for (index, workflow) in workflows.iter().enumerate() {
@@ -42,7 +46,10 @@ pub fn read(document: &Arc<Document>) -> (Description, Report) {
             Ok(workflow) => description.workflows.push(workflow),
             Err((place, message)) => {
                 let name = workflow.get("workflowId").and_then(Value::as_str).unwrap_or("?");
-                report.push(Diagnostic::error("unsupported-workflow", format!("workflow `{name}` is no tool: {message}")).at(document.place(&place)));
+                report.push(
+                    Diagnostic::error("unsupported-workflow", format!("workflow `{name}` is no tool: {message}"))
+                        .at(document.place(&place)),
+                );
             }
         }
     }
@@ -61,12 +68,17 @@ fn text(value: &Value, key: &str) -> Option<String> {
 impl<'d> Reader<'d> {
     fn workflow(&self, value: &Value, at: &str, document: &Arc<Document>) -> Result<Workflow, Wrong> {
         let wrong = |place: &str, message: &str| (format!("{at}{place}"), message.to_string());
-        let id = text(value, "workflowId").filter(|id| !id.is_empty()).ok_or_else(|| wrong("", "it has no `workflowId`"))?;
+        let id =
+            text(value, "workflowId").filter(|id| !id.is_empty()).ok_or_else(|| wrong("", "it has no `workflowId`"))?;
         if value.get("dependsOn").and_then(Value::as_array).is_some_and(|list| !list.is_empty()) {
             return Err(wrong("/dependsOn", "`dependsOn` other workflows is not supported; call them as steps"));
         }
         let inputs = self.inputs(value.get("inputs")).map_err(|message| wrong("/inputs", &message))?;
-        let list = value.get("steps").and_then(Value::as_array).filter(|list| !list.is_empty()).ok_or_else(|| wrong("", "it has no steps"))?;
+        let list = value
+            .get("steps")
+            .and_then(Value::as_array)
+            .filter(|list| !list.is_empty())
+            .ok_or_else(|| wrong("", "it has no steps"))?;
         let mut steps = Vec::new();
         for (index, step) in list.iter().enumerate() {
             let next = list.get(index + 1).and_then(|next| next.get("stepId")).and_then(Value::as_str);
@@ -85,20 +97,39 @@ impl<'d> Reader<'d> {
         })
     }
 
-    fn step(&self, workflow: &Value, workflow_at: &str, value: &Value, at: &str, next: Option<&str>) -> Result<Step, Wrong> {
+    fn step(
+        &self,
+        workflow: &Value,
+        workflow_at: &str,
+        value: &Value,
+        at: &str,
+        next: Option<&str>,
+    ) -> Result<Step, Wrong> {
         let here = |message: String| (at.to_string(), message);
-        let id = text(value, "stepId").filter(|id| !id.is_empty()).ok_or_else(|| here("a step has no `stepId`".to_string()))?;
-        actions::check(workflow, value, self.components, next).map_err(|message| here(format!("step `{id}`: {message}")))?;
+        let id = text(value, "stepId")
+            .filter(|id| !id.is_empty())
+            .ok_or_else(|| here("a step has no `stepId`".to_string()))?;
+        actions::check(workflow, value, self.components, next)
+            .map_err(|message| here(format!("step `{id}`: {message}")))?;
         let target = target(value).map_err(|message| here(format!("step `{id}`: {message}")))?;
         let mut parameters = self.parameters(workflow.get("parameters"), &format!("{workflow_at}/parameters"))?;
         for own in self.parameters(value.get("parameters"), &format!("{at}/parameters"))? {
             parameters.retain(|known| known.name != own.name || known.location != own.location);
             parameters.push(own);
         }
-        let body = value.get("requestBody").map(body).transpose().map_err(|message| (format!("{at}/requestBody"), format!("step `{id}`: {message}")))?;
+        let body = value
+            .get("requestBody")
+            .map(body)
+            .transpose()
+            .map_err(|message| (format!("{at}/requestBody"), format!("step `{id}`: {message}")))?;
         let mut criteria = Vec::new();
-        for (index, criterion) in value.get("successCriteria").and_then(Value::as_array).into_iter().flatten().enumerate() {
-            criteria.push(Criterion::read(criterion).map_err(|message| (format!("{at}/successCriteria/{index}"), format!("step `{id}`: {message}")))?);
+        for (index, criterion) in
+            value.get("successCriteria").and_then(Value::as_array).into_iter().flatten().enumerate()
+        {
+            criteria.push(
+                Criterion::read(criterion)
+                    .map_err(|message| (format!("{at}/successCriteria/{index}"), format!("step `{id}`: {message}")))?,
+            );
         }
         Ok(Step { id, target, parameters, body, criteria, outputs: outputs(value, at)?, pointer: at.to_string() })
     }
@@ -117,7 +148,10 @@ impl<'d> Reader<'d> {
                 }
             };
             let name = text(target, "name").ok_or_else(|| wrong("a parameter has no `name`".to_string()))?;
-            let value = parameter.get("value").or_else(|| target.get("value")).ok_or_else(|| wrong(format!("parameter `{name}` has no `value`")))?;
+            let value = parameter
+                .get("value")
+                .or_else(|| target.get("value"))
+                .ok_or_else(|| wrong(format!("parameter `{name}` has no `value`")))?;
             let value = expression::tree(value).map_err(|message| wrong(format!("parameter `{name}`: {message}")))?;
             found.push(Parameter { name, location: text(target, "in"), value, pointer: place.clone() });
         }
@@ -149,10 +183,16 @@ impl<'d> Reader<'d> {
             Value::Object(members) => {
                 if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
                     let target = reference.strip_prefix('#').and_then(|fragment| pointer::get(self.root, fragment));
-                    let target = target.ok_or_else(|| format!("`$ref: {reference}` points to nothing in this document"))?;
+                    let target =
+                        target.ok_or_else(|| format!("`$ref: {reference}` points to nothing in this document"))?;
                     let mut target = self.inlined(target, depth + 1)?;
                     if let Value::Object(target) = &mut target {
-                        target.extend(members.iter().filter(|(key, _)| *key != "$ref").map(|(key, value)| (key.clone(), value.clone())));
+                        target.extend(
+                            members
+                                .iter()
+                                .filter(|(key, _)| *key != "$ref")
+                                .map(|(key, value)| (key.clone(), value.clone())),
+                        );
                     }
                     return Ok(target);
                 }
@@ -187,10 +227,11 @@ fn target(step: &Value) -> Result<Target, String> {
                 Ok(Target::Operation(Some(source.to_string()), id.to_string()))
             }
         },
-        [None, Some(path), None] => operation_path(&path).ok_or_else(|| {
-            format!("`{path}` must read `{{$sourceDescriptions.NAME.url}}#/paths/~1path/method`")
-        }),
-        [None, None, Some(id)] if id.starts_with('$') => Err(format!("`{id}`: workflows of other documents are not supported")),
+        [None, Some(path), None] => operation_path(&path)
+            .ok_or_else(|| format!("`{path}` must read `{{$sourceDescriptions.NAME.url}}#/paths/~1path/method`")),
+        [None, None, Some(id)] if id.starts_with('$') => {
+            Err(format!("`{id}`: workflows of other documents are not supported"))
+        }
         [None, None, Some(id)] => Ok(Target::Workflow(id)),
         _ => Err("it has exactly one of `operationId`, `operationPath`, `workflowId`".to_string()),
     }
@@ -203,7 +244,9 @@ fn operation_path(text: &str) -> Option<Target> {
         inner => Some(inner.strip_prefix("$sourceDescriptions.")?.strip_suffix(".url")?.to_string()),
     };
     match pointer::parse(fragment)?.as_slice() {
-        [paths, path, method] if paths == "paths" => Some(Target::Path(source, method.to_ascii_uppercase(), path.to_string())),
+        [paths, path, method] if paths == "paths" => {
+            Some(Target::Path(source, method.to_ascii_uppercase(), path.to_string()))
+        }
         _ => None,
     }
 }
@@ -214,14 +257,19 @@ fn body(value: &Value) -> Result<(Option<String>, BodyTemplate), String> {
     let json = content_type.as_deref().is_none_or(|kind| kind.contains("json"));
     let mut payload = match value.get("payload") {
         // JSON as a text with expressions in it.
-        Some(Value::String(written)) if json && written.trim_start().starts_with(['{', '[']) && !written.trim_start().starts_with("{$") => {
-            serde_json::from_str(written).map_err(|_| "the payload is no JSON; an expression in it stands in quotes".to_string())?
+        Some(Value::String(written))
+            if json && written.trim_start().starts_with(['{', '[']) && !written.trim_start().starts_with("{$") =>
+        {
+            serde_json::from_str(written)
+                .map_err(|_| "the payload is no JSON; an expression in it stands in quotes".to_string())?
         }
         Some(payload) => payload.clone(),
         None => json!({}),
     };
     for replacement in value.get("replacements").and_then(Value::as_array).into_iter().flatten() {
-        let target = text(replacement, "target").filter(|target| target.starts_with('/')).ok_or("a replacement's `target` must be a JSON pointer")?;
+        let target = text(replacement, "target")
+            .filter(|target| target.starts_with('/'))
+            .ok_or("a replacement's `target` must be a JSON pointer")?;
         let value = replacement.get("value").ok_or("a replacement has no `value`")?;
         place(&mut payload, &target, value.clone()).ok_or_else(|| format!("the payload has no `{target}`"))?;
     }

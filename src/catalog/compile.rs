@@ -178,6 +178,10 @@ impl Environment for Beside<'_> {
         self.environment.env(name)
     }
 
+    fn stand_in(&self, name: &str) -> Option<crate::secret::Secret> {
+        self.environment.stand_in(name)
+    }
+
     fn file(&self, path: &str) -> Result<crate::secret::Secret, String> {
         match self.location {
             // A mapping from the network must not read this machine's files by a relative name.

@@ -91,7 +91,7 @@ fn initialize(server: &Server, session: &Session, request: &Request<'_>, scope: 
     if !capabilities.is_object() {
         return Err(RpcError::new(INVALID_PARAMS, "`params.capabilities` must be an object"));
     }
-    if !session.open(version, Features::read(&capabilities)) {
+    if !session.open(version, Features::read(&capabilities).spoken_in(version)) {
         return Err(RpcError::new(INVALID_REQUEST, "Already initialized"));
     }
     server.record_start(scope, request.params.meta.as_ref(), "initialize", request.params.client_info, version);

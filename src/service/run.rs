@@ -212,7 +212,9 @@ impl Service {
         match &tool.action {
             Action::Request(action) => Ok(self.request(state, context, tool, action, arguments).await),
             Action::Steps(steps) => Box::pin(self.steps(state, context, tool, steps, arguments, depth)).await,
-            Action::Workflow(workflow) => Box::pin(self.workflow(state, context, tool, workflow, arguments, depth)).await,
+            Action::Workflow(workflow) => {
+                Box::pin(self.workflow(state, context, tool, workflow, arguments, depth)).await
+            }
             Action::Search => Ok(self.search(state, &context.caller, &arguments).await),
             Action::Describe => self.describe(state, &context.caller, &arguments).await,
             Action::CallByName => Ok(Content::error("`call_tool` can't be a step; name the tool itself.".to_string())),

@@ -61,7 +61,11 @@ impl Service {
             return Ok(content::from_value(tool, &arguments, Value::Object(result), Vec::new(), &uri, None));
         }
         let json = Json::Tree(Arc::new(Value::Object(result)));
-        Ok(Content { blocks: vec![Block::Text(Text::Json(json.clone()))], structured: Some(json), ..Content::default() })
+        Ok(Content {
+            blocks: vec![Block::Text(Text::Json(json.clone()))],
+            structured: Some(json),
+            ..Content::default()
+        })
     }
 
     async fn workflow_step(
@@ -80,7 +84,8 @@ impl Service {
                     with.insert(name.clone(), value);
                 }
                 // An input that the caller left out leaves its parameter out.
-                Err(_) if matches!(template, BodyTemplate::Value(path) if path.first().is_some_and(|first| first == "inputs")) => {}
+                Err(_) if matches!(template, BodyTemplate::Value(path) if path.first().is_some_and(|first| first == "inputs")) =>
+                    {}
                 Err(message) => return Ok(Err(format!("`{name}`: {message}"))),
             }
         }
@@ -111,7 +116,11 @@ impl Service {
         }
         if let Some(broken) = step.criteria.iter().find(|criterion| !criterion.holds(&view)) {
             let status = response.status.as_u16();
-            return Ok(Err(format!("status {status}; `{}` does not hold. The answer: {}", broken.text, cut(&body.to_string()))));
+            return Ok(Err(format!(
+                "status {status}; `{}` does not hold. The answer: {}",
+                broken.text,
+                cut(&body.to_string())
+            )));
         }
         Ok(Ok(Done { outputs: evaluated(&step.outputs, &view), body }))
     }
@@ -155,7 +164,11 @@ fn report(done: &[(&WorkflowStep, Done)], workflow: &Workflow, failed: Option<(&
         None => "Stopped: cancelled.".to_string(),
     }];
     for (step, one) in done {
-        let outputs = if one.outputs.is_empty() { String::new() } else { format!(": {}", cut(&Value::Object(one.outputs.clone()).to_string())) };
+        let outputs = if one.outputs.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", cut(&Value::Object(one.outputs.clone()).to_string()))
+        };
         lines.push(format!("- `{}` ({}) already happened{outputs}", step.id, step.tool.name));
     }
     for step in workflow.steps.iter().skip(done.len() + usize::from(failed.is_some())) {

@@ -168,7 +168,11 @@ fn a_workflow_is_a_tool_and_runs_as_written() {
 #[test]
 fn what_is_not_supported_leaves_the_workflow_out_with_its_place() {
     let cases = [
-        ("        onSuccess: [ { name: on, type: goto, stepId: read } ]", "        onFailure: [ { name: again, type: retry, retryLimit: 3 } ]", "`onFailure` with `retry` is not supported"),
+        (
+            "        onSuccess: [ { name: on, type: goto, stepId: read } ]",
+            "        onFailure: [ { name: again, type: retry, retryLimit: 3 } ]",
+            "`onFailure` with `retry` is not supported",
+        ),
         ("stepId: read } ]", "stepId: signIn } ]", "`onSuccess` with `goto` is not supported"),
         ("operationId: login", "operationId: logon", "did you mean `login`?"),
         ("{ name: status, in: query", "{ name: state, in: query", "no query parameter `state`; did you mean `status`?"),
@@ -179,8 +183,16 @@ fn what_is_not_supported_leaves_the_workflow_out_with_its_place() {
         ("$statusCode == 200 &&", "$statusCode == 200 && (", "lacks a `)`"),
         ("type: regex", "type: xpath", "criteria of type `xpath` are not supported"),
         ("$response.header.X-Session", "$request.header.X-Session", "is no expression that is supported"),
-        ("parameters: [ { name: petId, in: path, value: $steps.find.outputs.id } ]", "parameters: []", "gives no value for `petId`"),
-        ("    summary: Log in", "    dependsOn: [removeFirst]\n    summary: Log in", "`dependsOn` other workflows is not supported"),
+        (
+            "parameters: [ { name: petId, in: path, value: $steps.find.outputs.id } ]",
+            "parameters: []",
+            "gives no value for `petId`",
+        ),
+        (
+            "    summary: Log in",
+            "    dependsOn: [removeFirst]\n    summary: Log in",
+            "`dependsOn` other workflows is not supported",
+        ),
         ("#/components/inputs/who", "#/components/inputs/whom", "points to nothing"),
     ];
     for (from, to, wanted) in cases {

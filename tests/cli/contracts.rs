@@ -9,11 +9,8 @@ use std::process::Stdio;
 #[test]
 fn a_hostile_path_value_stays_one_segment() {
     let desk = Desk::new(&[("files.yaml", FILES)]);
-    let cases = [
-        ("../../admin?x=1#y", "..%2F..%2Fadmin%3Fx%3D1%23y"),
-        ("%2e%2e/", "%252e%252e%2F"),
-        ("a b/c", "a%20b%2Fc"),
-    ];
+    let cases =
+        [("../../admin?x=1#y", "..%2F..%2Fadmin%3Fx%3D1%23y"), ("%2e%2e/", "%252e%252e%2F"), ("a b/c", "a%20b%2Fc")];
     for (value, segment) in cases {
         let arguments = serde_json::json!({ "name": value }).to_string();
         let ran = desk.run(&["call", "getFile", "files.yaml", "--args", &arguments, "--dry-run"]);
@@ -37,7 +34,10 @@ fn a_value_that_is_a_dot_segment_is_refused() {
 fn check_shows_place_excerpt_caret_and_way_out() {
     let desk = Desk::new(&[
         ("files.yaml", FILES),
-        ("map.yaml", "version: 1\nsources:\n  files: { spec: files.yaml }\ntools:\n  get_file:\n    operatoin: getFile\n"),
+        (
+            "map.yaml",
+            "version: 1\nsources:\n  files: { spec: files.yaml }\ntools:\n  get_file:\n    operatoin: getFile\n",
+        ),
     ]);
     let ran = desk.run(&["check", "map.yaml"]);
     assert_eq!(ran.code, 2, "nothing usable is left: {}", ran.err);
@@ -115,7 +115,8 @@ fn an_unknown_tool_gets_the_nearest_name() {
 
 /// Starts the program and waits for a line of standard error that holds `mark`.
 fn started(desk: &Desk, arguments: &[&str], mark: &str) -> (std::process::Child, String) {
-    let mut child = desk.command(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        desk.command(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut seen = String::new();
     loop {

@@ -26,9 +26,15 @@ fn each_client_gets_its_own_form() {
     assert_eq!(json(&["cursor", "files.yaml"])["mcpServers"]["files"]["env"]["FILES_KEY"], "${env:FILES_KEY}");
     assert_eq!(json(&["inspector", "files.yaml"])["mcpServers"]["files"]["type"], "stdio");
     let codex = run(&["codex", "files.yaml"]);
-    assert!(codex.starts_with("[mcp_servers.files]\ncommand = \"") && codex.contains("env_vars = [\"FILES_KEY\"]"), "{codex}");
+    assert!(
+        codex.starts_with("[mcp_servers.files]\ncommand = \"") && codex.contains("env_vars = [\"FILES_KEY\"]"),
+        "{codex}"
+    );
     let url = "http://127.0.0.1:8080/mcp";
-    assert_eq!(json(&["claude", "files.yaml", "--http", url])["mcpServers"]["files"], serde_json::json!({"type": "http", "url": url}));
+    assert_eq!(
+        json(&["claude", "files.yaml", "--http", url])["mcpServers"]["files"],
+        serde_json::json!({"type": "http", "url": url})
+    );
     assert_eq!(json(&["vscode", "--http", url, "--name", "x"])["servers"]["x"]["type"], "http");
     assert_eq!(json(&["cursor", "files.yaml", "--http", url])["mcpServers"]["files"]["url"], url);
     assert_eq!(json(&["inspector", "files.yaml", "--http", url])["mcpServers"]["files"]["type"], "streamable-http");

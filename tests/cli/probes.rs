@@ -14,7 +14,10 @@ fn answering(status: &'static str) -> String {
             std::thread::spawn(move || {
                 let mut head = [0; 4096];
                 if stream.read(&mut head).is_ok_and(|length| length > 0) {
-                    let _ = write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 2\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n[]");
+                    let _ = write!(
+                        stream,
+                        "HTTP/1.1 {status}\r\ncontent-length: 2\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n[]"
+                    );
                 }
             });
         }
@@ -58,7 +61,11 @@ fn a_refused_connection_is_named() {
 fn a_missing_credential_names_its_variable() {
     let ran = doctor(Some("200 OK"), None);
     assert_eq!(ran.code, 1);
-    assert!(ran.out.contains("FAIL  credential: `key` is not set; 2 tools are refused until it is\n        set FILES_KEY"), "{}", ran.out);
+    assert!(
+        ran.out.contains("FAIL  credential: `key` is not set; 2 tools are refused until it is\n        set FILES_KEY"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -74,7 +81,12 @@ fn the_settings_name_what_is_probed() {
     let address = answering("200 OK");
     let desk = Desk::new(&[
         ("specs/files.yaml", FILES),
-        ("maps/a.yaml", &format!("version: 1\nsources: {{ files: {{ spec: ../specs/files.yaml, base_url: \"http://{address}\" }} }}\n")),
+        (
+            "maps/a.yaml",
+            &format!(
+                "version: 1\nsources: {{ files: {{ spec: ../specs/files.yaml, base_url: \"http://{address}\" }} }}\n"
+            ),
+        ),
         ("rest-mcp.yaml", "version: 1\nmappings: [\"maps/*.yaml\"]\n"),
     ])
     .with("FILES_KEY", "k");

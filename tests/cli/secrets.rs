@@ -35,7 +35,8 @@ fn clean(what: &str, ran: &Ran) {
 
 #[test]
 fn no_command_shows_a_secret() {
-    let desk = Desk::new(&[("files.yaml", FILES), ("map.yaml", MAPPING)]).with("THE_KEY", SECRET).with("RUST_LOG", "trace");
+    let desk =
+        Desk::new(&[("files.yaml", FILES), ("map.yaml", MAPPING)]).with("THE_KEY", SECRET).with("RUST_LOG", "trace");
     let runs: &[&[&str]] = &[
         &["check", "map.yaml"],
         &["check", "map.yaml", "--json"],

@@ -4,7 +4,9 @@ use super::{Desk, FILES};
 use serde_json::Value;
 
 fn messages(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON on stdout: {line}"))).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON on stdout: {line}")))
+        .collect()
 }
 
 #[test]

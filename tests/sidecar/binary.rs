@@ -101,7 +101,7 @@ async fn sigterm_finishes_what_is_in_flight_and_exits_with_0() {
         async move {
             said.notify_one();
             held.notified().await;
-            axum::Json(json!({"done": true}))
+            ([("content-type", "application/json")], "{\"done\":true}")
         }
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -211,7 +211,7 @@ async fn calls_in_flight_finish_on_the_old_state() {
             async move {
                 entered.notify_one();
                 gate.wait_for(|open| *open).await.unwrap();
-                axum::Json(json!({"done": true}))
+                ([("content-type", "application/json")], "{\"done\":true}")
             }
         })
     };

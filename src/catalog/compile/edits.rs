@@ -113,10 +113,10 @@ pub(super) fn names(wanted: &str, operation: &Operation) -> bool {
 ///
 /// # Errors
 /// It is excluded; why.
-pub(super) fn rule_edits(unit: &Unit, source: &str, operation: &Operation) -> Result<ToolEdits, String> {
-    let mut hits = vec![false; unit.mapping.rules.len()];
-    // Problems of the rules are reported where the operations become tools.
-    match by_rules(unit, source, operation, &mut hits, &mut Vec::new(), At { document: None }) {
+pub(super) fn rule_edits(unit: &Unit, source: &str, operation: &Operation, at: At<'_>) -> Result<ToolEdits, String> {
+    // What rules hit, and problems of their templates, are told when the operations become tools.
+    let (mut hits, mut problems) = (vec![false; unit.mapping.rules.len()], Vec::new());
+    match by_rules(unit, source, operation, &mut hits, &mut problems, at) {
         ByRules::Edits(edits, _) => Ok(*edits),
         ByRules::Excluded(reason) => Err(reason),
     }

@@ -7,7 +7,9 @@ use super::operation::{Making, annotations, near_operation, tool_pointer};
 use super::{At, Compiler, Unit, location, problem, token};
 use crate::arazzo::{self, Description, Parameter, Step, Target};
 use crate::catalog::name::{NameCandidate, tool_names};
-use crate::catalog::{Action, Annotations, Binding, From, Input, Output, RequestAction, Spot, Tool, Workflow, WorkflowStep};
+use crate::catalog::{
+    Action, Annotations, Binding, From, Input, Output, RequestAction, Spot, Tool, Workflow, WorkflowStep,
+};
 use crate::diagnostic::{Diagnostic, hint::nearest};
 use crate::document::location::resolve;
 use crate::mapping::{BodyStyle, ToolEdits};
@@ -32,7 +34,8 @@ struct Scene<'a> {
 
 /// True if an Arazzo document of the unit has a workflow of this name.
 pub(super) fn is_workflow(unit: &Unit, name: &str) -> bool {
-    let mut workflows = unit.workflows.iter().filter_map(|(_, document)| document.root.get("workflows")?.as_array()).flatten();
+    let mut workflows =
+        unit.workflows.iter().filter_map(|(_, document)| document.root.get("workflows")?.as_array()).flatten();
     workflows.any(|workflow| workflow.get("workflowId").and_then(Value::as_str) == Some(name))
 }
 
@@ -62,7 +65,8 @@ impl Compiler<'_> {
         let wrong = |pointer: &str, message: String| {
             problem("unsupported-workflow", format!("workflow `{}` is no tool: {message}", workflow.id), place(pointer))
         };
-        profile::self_check(&workflow.inputs).map_err(|message| wrong(&format!("{}/inputs", workflow.pointer), message))?;
+        profile::self_check(&workflow.inputs)
+            .map_err(|message| wrong(&format!("{}/inputs", workflow.pointer), message))?;
         let mut steps: Vec<WorkflowStep> = Vec::new();
         let mut asks: Vec<String> = Vec::new();
         for step in &workflow.steps {
@@ -72,18 +76,30 @@ impl Compiler<'_> {
             let (tool, with) = match &step.target {
                 Target::Workflow(id) => {
                     let tool = scene.made.get(id).cloned().ok_or_else(|| {
-                        wrong(&step.pointer, format!("step `{}` calls the workflow `{id}`, which is none that stands before it", step.id))
+                        wrong(
+                            &step.pointer,
+                            format!(
+                                "step `{}` calls the workflow `{id}`, which is none that stands before it",
+                                step.id
+                            ),
+                        )
                     })?;
                     if tool.confirm.is_some() {
                         asks.push(format!("runs {}", tool.name));
                     }
-                    let with = step.parameters.iter().map(|parameter| (parameter.name.clone(), parameter.value.clone())).collect();
+                    let with = step
+                        .parameters
+                        .iter()
+                        .map(|parameter| (parameter.name.clone(), parameter.value.clone()))
+                        .collect();
                     (tool, with)
                 }
                 target => {
-                    let (operation, making) = self.making(scene, step, target).map_err(|message| wrong(&step.pointer, message))?;
-                    let edits = rule_edits(scene.unit, making.source_name, operation)
-                        .map_err(|reason| wrong(&step.pointer, format!("step `{}` calls an operation that is {reason}", step.id)))?;
+                    let (operation, making) =
+                        self.making(scene, step, target).map_err(|message| wrong(&step.pointer, message))?;
+                    let edits = rule_edits(scene.unit, making.source_name, operation, scene.at).map_err(|reason| {
+                        wrong(&step.pointer, format!("step `{}` calls an operation that is {reason}", step.id))
+                    })?;
                     if edits.confirm.is_some() {
                         asks.push(format!("{} {}", operation.method, operation.path));
                     }
@@ -94,17 +110,26 @@ impl Compiler<'_> {
                 }
             };
             for (name, tree) in &with {
-                known(tree, &steps, None).map_err(|message| wrong(&step.pointer, format!("step `{}`, `{name}`: {message}", step.id)))?;
+                known(tree, &steps, None)
+                    .map_err(|message| wrong(&step.pointer, format!("step `{}`, `{name}`: {message}", step.id)))?;
             }
             for (name, tree) in &step.outputs {
-                known(tree, &steps, Some(step)).map_err(|message| wrong(&step.pointer, format!("step `{}`, output `{name}`: {message}", step.id)))?;
+                known(tree, &steps, Some(step)).map_err(|message| {
+                    wrong(&step.pointer, format!("step `{}`, output `{name}`: {message}", step.id))
+                })?;
             }
             for criterion in &step.criteria {
-                let found = criterion.paths().into_iter().try_for_each(|path| declared(path, &steps, &workflow.inputs, true));
-                found.map_err(|message| wrong(&step.pointer, format!("step `{}`, `{}`: {message}", step.id, criterion.text)))?;
+                let found =
+                    criterion.paths().into_iter().try_for_each(|path| declared(path, &steps, &workflow.inputs, true));
+                found.map_err(|message| {
+                    wrong(&step.pointer, format!("step `{}`, `{}`: {message}", step.id, criterion.text))
+                })?;
             }
             if matches!(step.target, Target::Workflow(_)) && !step.criteria.is_empty() {
-                return Err(wrong(&step.pointer, format!("step `{}`: criteria for a called workflow are not supported", step.id)));
+                return Err(wrong(
+                    &step.pointer,
+                    format!("step `{}`: criteria for a called workflow are not supported", step.id),
+                ));
             }
             steps.push(WorkflowStep {
                 id: step.id.clone(),
@@ -118,17 +143,23 @@ impl Compiler<'_> {
             let found = tree.placeholders().iter().try_for_each(|path| declared(path, &steps, &workflow.inputs, false));
             found.map_err(|message| wrong(&workflow.pointer, format!("output `{name}`: {message}")))?;
         }
-        let prefix = scene.unit.mapping.sources.get(scene.source).map(|source| source.tool_prefix.clone()).unwrap_or_default();
+        let prefix =
+            scene.unit.mapping.sources.get(scene.source).map(|source| source.tool_prefix.clone()).unwrap_or_default();
         let candidate = NameCandidate { wanted: Some(format!("{prefix}{}", workflow.id)), ..NameCandidate::default() };
-        let name = tool_names(&[candidate], self.profile.name_style, self.profile.max_name.unwrap_or(64)).pop().unwrap_or_default();
+        let name = tool_names(&[candidate], self.profile.name_style, self.profile.max_name.unwrap_or(64))
+            .pop()
+            .unwrap_or_default();
         let confirm = match asks.as_slice() {
             [] => None,
             some => Template::compile(&format!("Really run {name}? It calls {}.", some.join(", "))).ok(),
         };
         let mut tool = self.workflow_tool(name, workflow, steps, confirm);
-        let own = scene.unit.mapping.tools.get(&workflow.id).filter(|rules| {
-            rules.operation.is_none() && rules.request.is_none() && rules.steps.is_empty()
-        });
+        let own = scene
+            .unit
+            .mapping
+            .tools
+            .get(&workflow.id)
+            .filter(|rules| rules.operation.is_none() && rules.request.is_none() && rules.steps.is_empty());
         if let Some(rules) = own {
             let pointer = tool_pointer(&workflow.id);
             let edits = &rules.edits;
@@ -139,14 +170,24 @@ impl Compiler<'_> {
             tool.result = self.result_plan(rules, &pointer, scene.at)?;
             if !edits.args.is_empty() {
                 let place = scene.at.key(&format!("{pointer}/args"));
-                return Err(problem("unsupported-edit", format!("arguments of the workflow `{}` can't be edited", workflow.id), place)
-                    .fix("edit `inputs` in the Arazzo document".to_string()));
+                return Err(problem(
+                    "unsupported-edit",
+                    format!("arguments of the workflow `{}` can't be edited", workflow.id),
+                    place,
+                )
+                .fix("edit `inputs` in the Arazzo document".to_string()));
             }
         }
         Ok(tool)
     }
 
-    fn workflow_tool(&self, name: String, workflow: &arazzo::Workflow, steps: Vec<WorkflowStep>, confirm: Option<Template>) -> Tool {
+    fn workflow_tool(
+        &self,
+        name: String,
+        workflow: &arazzo::Workflow,
+        steps: Vec<WorkflowStep>,
+        confirm: Option<Template>,
+    ) -> Tool {
         let all = |wanted: fn(&Annotations) -> bool| steps.iter().all(|step| wanted(&step.tool.annotations));
         let any = |wanted: fn(&Annotations) -> bool| steps.iter().any(|step| wanted(&step.tool.annotations));
         let automatic = Annotations {
@@ -156,12 +197,19 @@ impl Compiler<'_> {
             open_world: any(|a| a.open_world),
         };
         let description = match (&workflow.summary, &workflow.description) {
-            (Some(summary), Some(description)) if !description.contains(summary.as_str()) => format!("{summary}\n\n{description}"),
+            (Some(summary), Some(description)) if !description.contains(summary.as_str()) => {
+                format!("{summary}\n\n{description}")
+            }
             (_, Some(text)) | (Some(text), None) => text.clone(),
-            (None, None) => format!("Runs {}.", steps.iter().map(|step| step.id.as_str()).collect::<Vec<_>>().join(", then ")),
+            (None, None) => {
+                format!("Runs {}.", steps.iter().map(|step| step.id.as_str()).collect::<Vec<_>>().join(", then "))
+            }
         };
         let mut input = workflow.inputs.clone();
-        super::person::amend(&mut input, &ToolEdits { confirm: confirm.as_ref().map(|text| text.source.to_string()), ..ToolEdits::default() });
+        super::person::amend(
+            &mut input,
+            &ToolEdits { confirm: confirm.as_ref().map(|text| text.source.to_string()), ..ToolEdits::default() },
+        );
         Tool {
             name,
             title: workflow.summary.clone().map(|text| text.lines().next().unwrap_or_default().to_string()),
@@ -187,7 +235,12 @@ impl Compiler<'_> {
     }
 
     /// The operation of a step, and what its tool is made from.
-    fn making<'s>(&self, scene: &Scene<'s>, step: &Step, target: &Target) -> Result<(&'s Operation, Making<'s>), String> {
+    fn making<'s>(
+        &self,
+        scene: &Scene<'s>,
+        step: &Step,
+        target: &Target,
+    ) -> Result<(&'s Operation, Making<'s>), String> {
         let named = match target {
             Target::Operation(source, _) | Target::Path(source, ..) => source.as_deref(),
             Target::Workflow(_) => None,
@@ -203,8 +256,10 @@ impl Compiler<'_> {
             [] => return Err(missing(step, api, &reference)),
             _ => return Err(format!("step `{}`: several operations are called `{reference}`", step.id)),
         };
-        let source = scene.unit.mapping.sources.get(source_name).ok_or_else(|| format!("there is no source `{source_name}`"))?;
-        let source_index = scene.sources.iter().find(|(name, _)| name == source_name).map(|(_, index)| *index).unwrap_or_default();
+        let source =
+            scene.unit.mapping.sources.get(source_name).ok_or_else(|| format!("there is no source `{source_name}`"))?;
+        let source_index =
+            scene.sources.iter().find(|(name, _)| name == source_name).map(|(_, index)| *index).unwrap_or_default();
         let mut edits = ToolEdits { body: Some(BodyStyle::Single), ..ToolEdits::default() };
         if let Some((Some(content_type), _)) = &step.body {
             edits.media_type = Some(content_type.clone());
@@ -217,6 +272,7 @@ impl Compiler<'_> {
             source_index,
             name: operation.operation_id.clone().unwrap_or(reference),
             edits,
+            own: None,
             pointer: None,
             own: None,
             at: scene.at,
@@ -229,7 +285,9 @@ fn missing(step: &Step, api: &Api, reference: &str) -> String {
     if let Some(skipped) = api.find_skipped(reference) {
         return format!("step `{}` calls `{reference}`, which can't be used: {}", step.id, skipped.reason.message);
     }
-    let near = near_operation(reference, std::iter::once(api)).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let near = near_operation(reference, std::iter::once(api))
+        .map(|near| format!("; did you mean `{near}`?"))
+        .unwrap_or_default();
     format!("step `{}` calls `{reference}`, which is no operation{near}", step.id)
 }
 
@@ -245,7 +303,12 @@ impl<'a> Scene<'a> {
             return Err(format!("there is no source description `{named}`"));
         };
         // The same document under another name; else the only one there is.
-        let file = self.unit.workflows.iter().find(|(source, _)| source == self.source).map(|(_, document)| document.location.as_str());
+        let file = self
+            .unit
+            .workflows
+            .iter()
+            .find(|(source, _)| source == self.source)
+            .map(|(_, document)| document.location.as_str());
         let wanted = file.and_then(|file| resolve(file, url));
         let same = self.unit.apis.iter().find(|(_, api)| {
             let document = api.operations.first().map(|operation| operation.origin.document.location.as_str());
@@ -254,7 +317,9 @@ impl<'a> Scene<'a> {
         match same {
             Some((name, _)) => Ok(name),
             None if self.description.sources.len() == 1 => Ok(self.source),
-            None => Err(format!("no source of the mapping is the source description `{named}`; name one of them `{named}`")),
+            None => {
+                Err(format!("no source of the mapping is the source description `{named}`; name one of them `{named}`"))
+            }
         }
     }
 }
@@ -282,17 +347,22 @@ fn arguments<'s>(step: &'s Step, action: &RequestAction) -> Result<Vec<(String, 
         }
     }
     let given = |binding: &&Binding| matches!(&binding.from, From::Argument(name) if !with.iter().any(|(known, _)| known == name));
-    if let Some(binding) = action.bindings.iter().filter(|binding| binding.required && binding.default.is_none()).find(given)
+    if let Some(binding) =
+        action.bindings.iter().filter(|binding| binding.required && binding.default.is_none()).find(given)
         && let From::Argument(name) = &binding.from
     {
-        return Err((&step.pointer, format!("step `{}` gives no value for `{name}`, which the operation requires", step.id)));
+        return Err((
+            &step.pointer,
+            format!("step `{}` gives no value for `{name}`, which the operation requires", step.id),
+        ));
     }
     Ok(with)
 }
 
 fn is(action: &RequestAction, index: usize, parameter: &Parameter) -> bool {
     action.parameters.get(index).is_some_and(|plan| {
-        plan.name == parameter.name && parameter.location.as_deref().is_none_or(|wanted| wanted == location(plan.location))
+        plan.name == parameter.name
+            && parameter.location.as_deref().is_none_or(|wanted| wanted == location(plan.location))
     })
 }
 
@@ -318,9 +388,13 @@ fn declared(path: &[String], steps: &[WorkflowStep], inputs: &Value, own: bool) 
             }
         }
         Some("steps") => {
-            let step = steps.iter().find(|step| step.id == second).ok_or_else(|| format!("`$steps.{second}` is no earlier step"))?;
+            let step = steps
+                .iter()
+                .find(|step| step.id == second)
+                .ok_or_else(|| format!("`$steps.{second}` is no earlier step"))?;
             let output = path.get(3).map(String::as_str).unwrap_or_default();
-            let by_workflow = matches!(&step.tool.action, Action::Workflow(of) if of.outputs.iter().any(|(name, _)| name == output));
+            let by_workflow =
+                matches!(&step.tool.action, Action::Workflow(of) if of.outputs.iter().any(|(name, _)| name == output));
             match by_workflow || step.outputs.iter().any(|(name, _)| name == output) {
                 true => Ok(()),
                 false => Err(format!("step `{second}` has no output `{output}`")),
