@@ -16,7 +16,8 @@ pub(super) fn plain(location: &str) -> String {
 /// A location as people are shown it: below the current folder without that folder, URLs without credentials.
 pub(super) fn shown(location: &str) -> String {
     let here = std::env::current_dir().ok().and_then(|here| here.to_str().map(plain));
-    let below = here.as_deref().filter(|here| here.len() > 1).and_then(|here| location.strip_prefix(here)?.strip_prefix('/'));
+    let below =
+        here.as_deref().filter(|here| here.len() > 1).and_then(|here| location.strip_prefix(here)?.strip_prefix('/'));
     location::shown(below.unwrap_or(location))
 }
 

@@ -18,7 +18,12 @@ fn a_hostile_path_value_stays_one_segment() {
         let first = ran.out.lines().next().unwrap();
         assert_eq!(first, format!("GET /v1/files/{segment} HTTP/1.1"));
         assert!(ran.out.contains("host: files.example\n"), "{}", ran.out);
-        assert!(ran.out.contains(&format!("curl --path-as-is https://files.example/v1/files/{segment} ")) || ran.out.contains(&format!("curl https://files.example/v1/files/{segment} ")), "{}", ran.out);
+        assert!(
+            ran.out.contains(&format!("curl --path-as-is https://files.example/v1/files/{segment} "))
+                || ran.out.contains(&format!("curl https://files.example/v1/files/{segment} ")),
+            "{}",
+            ran.out
+        );
     }
 }
 

@@ -272,7 +272,6 @@ impl Compiler<'_> {
             source_index,
             name: operation.operation_id.clone().unwrap_or(reference),
             edits,
-            own: None,
             pointer: None,
             own: None,
             at: scene.at,
