@@ -273,8 +273,8 @@ impl Compiler<'_> {
             name: operation.operation_id.clone().unwrap_or(reference),
             edits,
             answers: None,
-            own: None,
             pointer: None,
+            own: None,
             at: scene.at,
         };
         Ok((operation, making))
