@@ -11,9 +11,22 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-/// The declared schema, without unused definitions.
+/// The declared schema, without unused definitions. A root that is nothing but a reference says itself what it is.
 pub fn strict(schema: &Value) -> Value {
+    const ANNOTATIONS: [&str; 6] = ["$defs", "title", "description", "examples", "default", "deprecated"];
     let mut out = schema.clone();
+    for _ in 0..32 {
+        let Some(root) = out.as_object() else { break };
+        let plain = root.keys().all(|key| key == "$ref" || ANNOTATIONS.contains(&key.as_str()));
+        let target = root.get("$ref").and_then(Value::as_str).and_then(|reference| walk::target(schema, reference));
+        let Some(Value::Object(target)) = target.filter(|_| plain).cloned() else { break };
+        if let Some(root) = out.as_object_mut() {
+            root.shift_remove("$ref");
+            for (keyword, value) in target {
+                root.entry(keyword).or_insert(value);
+            }
+        }
+    }
     walk::drop_unused(&mut out);
     out
 }
