@@ -144,6 +144,10 @@ impl Sidecar {
         let mut protocol = protocol_settings(&loaded.catalog);
         protocol.state_key = key.clone().unwrap_or_default();
         protocol.private_lists = !setup.config.is_open();
+        // A task lives in one process: where every replica answers every request, the next one would not know it.
+        if !setup.config.legacy_sessions.enabled {
+            protocol.max_tasks = 0;
+        }
         let files = watched(&setup, &loaded, tls.as_deref());
         let captured = captured_headers(&loaded.catalog);
         let upstream = Upstream::new(&loaded.catalog.sources)?;

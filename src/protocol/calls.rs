@@ -229,7 +229,7 @@ pub(crate) fn context(
     }
 }
 
-fn map<T>(outcome: Outcome<T>, wrap: impl FnOnce(T) -> Done) -> Outcome<Done> {
+pub(crate) fn map<T>(outcome: Outcome<T>, wrap: impl FnOnce(T) -> Done) -> Outcome<Done> {
     match outcome {
         Outcome::Complete(value) => Outcome::Complete(wrap(value)),
         Outcome::InputRequired { requests, state } => Outcome::InputRequired { requests, state },

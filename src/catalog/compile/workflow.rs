@@ -272,6 +272,7 @@ impl Compiler<'_> {
             source_index,
             name: operation.operation_id.clone().unwrap_or(reference),
             edits,
+            answers: None,
             pointer: None,
             own: None,
             at: scene.at,
