@@ -1,16 +1,23 @@
 //! Puts the parts together: files and flags in, a compiled catalog or a running server out.
 
+mod callers;
+mod glob;
 mod input;
 pub mod offline;
+mod routes;
+mod setup;
+mod sidecar;
 
 pub use input::{Input, Inputs, Kind};
+pub use setup::{Named, Recorder, SETTINGS_FILE, Setup};
+pub use sidecar::{Sidecar, Telemetry, reachable, settings_problems};
 
 use crate::access::Access;
 use crate::catalog::compile::{Beside, Options, Unit, compile};
 use crate::catalog::{Action, Catalog, CredentialValue, hints};
 use crate::diagnostic::{Diagnostic, Report, Severity};
 use crate::document::{Document, DocumentSet};
-use crate::load::{self, LoadOptions};
+use crate::load::{self, Freshness, LoadOptions};
 use crate::mapping::{Environment, Mapping, Slot, Source};
 use crate::openapi::{self, Api};
 use crate::protocol;
@@ -32,6 +39,8 @@ pub struct Loaded {
     pub apis: Vec<(String, Arc<Api>)>,
     /// Every file and URL that was read, for watching.
     pub files: Vec<String>,
+    /// For each document that was read, what tells whether it changed.
+    pub freshness: Vec<Freshness>,
 }
 
 impl Loaded {
@@ -57,8 +66,15 @@ pub async fn load_all(inputs: &Inputs, environment: &dyn Environment) -> Loaded 
 
 /// [`load_all`] with other base URLs for some sources.
 pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(String, Slot)]) -> Loaded {
-    let mut loader =
-        Loader { inputs, environment, urls, report: Report::default(), apis: Vec::new(), files: Vec::new() };
+    let mut loader = Loader {
+        inputs,
+        environment,
+        urls,
+        report: Report::default(),
+        apis: Vec::new(),
+        files: Vec::new(),
+        freshness: inputs.freshness.clone(),
+    };
     let mut units = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for input in &inputs.list {
@@ -80,7 +96,7 @@ pub async fn load_with(inputs: &Inputs, environment: &dyn Environment, urls: &[(
     let options = Options { base_url: inputs.base_url.clone() };
     let (catalog, report) = compile(&units, &options, environment);
     loader.report.merge(report);
-    Loaded { catalog, report: loader.report, apis: loader.apis, files: loader.files }
+    Loaded { catalog, report: loader.report, apis: loader.apis, files: loader.files, freshness: loader.freshness }
 }
 
 struct Loader<'a> {
@@ -90,6 +106,7 @@ struct Loader<'a> {
     report: Report,
     apis: Vec<(String, Arc<Api>)>,
     files: Vec<String>,
+    freshness: Vec<Freshness>,
 }
 
 impl Loader<'_> {
@@ -106,7 +123,7 @@ impl Loader<'_> {
             sources: IndexMap::from_iter([(name.clone(), self.source(&name, Source::default()))]),
             ..Mapping::default()
         };
-        Some(Unit { mapping, document: None, apis: IndexMap::from_iter([(name, api)]) })
+        Some(Unit { mapping, document: None, apis: IndexMap::from_iter([(name, api)]), workflows: Vec::new() })
     }
 
     /// A mapping with the documents of its sources. Also returns their locations.
@@ -119,8 +136,15 @@ impl Loader<'_> {
         self.workflows(&mut mapping, input).await;
         let mut apis = IndexMap::new();
         let mut specs = Vec::new();
+        let mut workflows = Vec::new();
         for (name, source) in &mut mapping.sources {
             *source = self.source(name, std::mem::take(source));
+            for (index, file) in source.workflows.iter().enumerate() {
+                let place = format!("/sources/{}/workflows/{index}", crate::document::pointer::escape(name));
+                if let Some(document) = self.workflow(file, &input.document, &place).await {
+                    workflows.push((name.clone(), document));
+                }
+            }
             let Some(spec) = &source.spec else { continue };
             let pointer = format!("/sources/{}/spec", crate::document::pointer::escape(name));
             let location = match spec.resolve_public(&environment) {
@@ -145,7 +169,27 @@ impl Loader<'_> {
             }
             specs.push(location);
         }
-        Some((Unit { mapping, document: Some(input.document.clone()), apis }, specs))
+        Some((Unit { mapping, document: Some(input.document.clone()), apis, workflows }, specs))
+    }
+
+    /// An Arazzo document that a source lists.
+    async fn workflow(&mut self, file: &Slot, mapping: &Document, pointer: &str) -> Option<Arc<Document>> {
+        let location = match file.resolve_public(self.environment) {
+            Ok(text) => relative_to(&mapping.location, &text),
+            Err(error) => {
+                self.report.push(Diagnostic::error("unresolved-value", error.to_string()).at(mapping.place(pointer)));
+                return None;
+            }
+        };
+        self.files.push(location.clone());
+        let (document, report) = load::load_document(&location, &LoadOptions::default()).await;
+        self.report.merge(report);
+        if document.is_none() {
+            let problem =
+                Diagnostic::error("unreadable-workflows", "the Arazzo document can't be read; see the problem above");
+            self.report.push(problem.at(mapping.place(pointer)));
+        }
+        document.map(|loaded| Arc::new(loaded.document))
     }
 
     /// Adds the workflows of Arazzo documents to the tools. An entry under `tools` with a workflow's name edits it.
@@ -209,7 +253,13 @@ impl Loader<'_> {
         named_at: Option<(&Document, &str)>,
     ) -> Option<Arc<Api>> {
         let options = LoadOptions { allow_refs: source.allow_refs.clone(), ..LoadOptions::default() };
-        let (set, report) = load::load_set(location, &options).await;
+        // A file that was read to find out what it is need not be read again.
+        let known = self.inputs.list.iter().find(|input| input.document.location == location);
+        let (set, freshness, report) = match known.filter(|_| !crate::document::location::is_url(location)) {
+            Some(input) => load::load_set_of(input.document.clone(), &options).await,
+            None => load::load_set_tracked(location, &options).await,
+        };
+        self.freshness.extend(freshness);
         self.files.push(location.to_string());
         let unreadable = set.is_none();
         self.report.merge(report);
@@ -241,7 +291,11 @@ impl Loader<'_> {
         self.files.push(overlay.to_string());
         let (document, report) = load::load_document(overlay, &LoadOptions::default()).await;
         self.report.merge(report);
-        let Some((document, root)) = document.map(|loaded| loaded.document).zip(set.root().cloned()) else {
+        let document = document.map(|loaded| {
+            self.freshness.push(loaded.freshness);
+            loaded.document
+        });
+        let Some((document, root)) = document.zip(set.root().cloned()) else {
             if let Some((mapping, pointer)) = named_at {
                 self.report.push(
                     Diagnostic::error("unreadable-overlay", "the overlay can't be read; see the problem above")

@@ -275,7 +275,7 @@ fn shorten(text: &str) -> String {
 }
 
 /// RFC 3339, UTC, milliseconds.
-fn timestamp(now: SystemTime) -> String {
+pub(crate) fn timestamp(now: SystemTime) -> String {
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
     // Days to a date: shift the year to begin in March, count in eras of 400 years.

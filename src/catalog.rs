@@ -5,6 +5,9 @@ pub mod compile;
 pub mod hints;
 pub mod name;
 pub mod search;
+mod workflow;
+
+pub use workflow::{Workflow, WorkflowStep};
 
 use crate::diagnostic::Diagnostic;
 use crate::mapping::{
@@ -244,6 +247,8 @@ pub enum Action {
     Request(Box<RequestAction>),
     /// Several calls, one tool.
     Steps(Vec<Step>),
+    /// A workflow of an Arazzo document.
+    Workflow(Box<Workflow>),
     /// Search mode's own tools.
     Search,
     /// Search mode: describe.

@@ -6,6 +6,7 @@ mod check;
 mod client_config;
 mod doctor;
 mod init;
+mod healthcheck;
 mod inspect;
 mod junit;
 mod lint;
@@ -14,7 +15,7 @@ mod schema;
 mod serve;
 mod test;
 
-use crate::app::{Inputs, Loaded, load_all};
+use crate::app::{Inputs, Loaded, Named, Setup, load_all};
 use crate::config::ProcessEnvironment;
 use crate::diagnostic::Report;
 use clap::{Args, Parser, Subcommand};
@@ -51,6 +52,8 @@ enum Command {
     Doctor(doctor::Doctor),
     /// Print what a client's configuration needs.
     ClientConfig(client_config::ClientConfig),
+    /// Ask a running server whether it is alive; exit 0 if so. For container health checks.
+    Healthcheck(healthcheck::Healthcheck),
     /// Print the JSON Schema of the mapping language or of the settings file.
     Schema(schema::Schema),
 }
@@ -64,6 +67,15 @@ struct Files {
     /// Replaces the base URL of every source.
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
+    /// The server's settings; `rest-mcp.yaml` is picked up where no FILE is named.
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+}
+
+impl Files {
+    fn named(&self) -> Named {
+        Named { config: self.config.clone(), files: self.files.clone(), base_url: self.base_url.clone() }
+    }
 }
 
 /// Runs the command line; the exit code is 0 (fine), 1 (problems) or 2 (unusable input or usage).
@@ -89,6 +101,7 @@ pub fn main() -> ExitCode {
             Command::Init(command) => command.run().await,
             Command::Doctor(command) => command.run().await,
             Command::ClientConfig(command) => command.run().await,
+            Command::Healthcheck(command) => command.run().await,
             Command::Schema(command) => command.run(),
         }
     });
@@ -96,13 +109,19 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Reads and compiles; the report holds the problems of reading too.
-async fn load(files: &Files, environment: &ProcessEnvironment) -> (Inputs, Loaded) {
-    let (inputs, mut report) = Inputs::read(&files.files, files.base_url.clone()).await;
-    let mut loaded = load_all(&inputs, environment).await;
+/// Reads and compiles what the command line or the settings name; the report holds the problems of reading too.
+async fn load(files: &Files) -> (Option<Setup>, Inputs, Loaded) {
+    let (setup, mut report) = Setup::read(&files.named()).await;
+    let Some(setup) = setup else {
+        let loaded = load_all(&Inputs::default(), &ProcessEnvironment::new(".")).await;
+        return (None, Inputs::default(), Loaded { report, ..loaded });
+    };
+    let (inputs, problems) = setup.inputs().await;
+    report.merge(problems);
+    let mut loaded = load_all(&inputs, setup.environment.as_ref()).await;
     report.merge(std::mem::take(&mut loaded.report));
     loaded.report = report;
-    (inputs, loaded)
+    (Some(setup), inputs, loaded)
 }
 
 /// Problems on stderr, worst included; notes only where asked.

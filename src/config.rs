@@ -6,11 +6,13 @@
 mod access;
 pub mod environment;
 mod read;
+mod resolve;
 mod serving;
 
 pub use access::*;
 pub use environment::ProcessEnvironment;
 pub use read::{json_schema, read};
+pub use resolve::address;
 pub use serving::*;
 
 use crate::mapping::Slot;
@@ -63,6 +65,9 @@ pub struct Config {
     /// What callers may cost this server.
     #[serde(default)]
     pub limits: ServerLimits,
+    /// When files and documents are read again.
+    #[serde(default)]
+    pub reload: Reload,
 }
 
 fn default_listen() -> Slot {
@@ -86,6 +91,7 @@ impl Default for Config {
             audit: None,
             telemetry: Telemetry::default(),
             limits: ServerLimits::default(),
+            reload: Reload::default(),
         }
     }
 }

@@ -40,6 +40,7 @@ pub mod document;
 pub mod schema;
 pub mod template;
 pub mod openapi;
+pub mod arazzo;
 pub mod mapping;
 pub mod catalog;
 pub mod call;

@@ -89,7 +89,18 @@ pub async fn load_set_tracked(location: &str, options: &LoadOptions) -> (Option<
         }
         (None, report) => return (None, Vec::new(), report),
     };
-    loader.follow(root).await;
+    loader.follow(Arc::new(root.document), root.freshness).await;
+    loader.finish()
+}
+
+/// As [`load_set_tracked`] for a root document that was read from a file already.
+pub async fn load_set_of(root: Arc<Document>, options: &LoadOptions) -> (Option<DocumentSet>, Vec<Freshness>, Report) {
+    let mut loader = match Loader::new(&root.location, options) {
+        Ok(loader) => loader,
+        Err(problem) => return (None, Vec::new(), problem.into()),
+    };
+    let freshness = Freshness::of_file(root.location.clone(), None);
+    loader.follow(root, freshness).await;
     loader.finish()
 }
 
@@ -178,7 +189,7 @@ impl<'o> Loader<'o> {
                 Err(problem) => return (None, problem.into()),
             }
         };
-        let name = location::shown(location);
+        let name = file::shown(location);
         match fetched {
             Ok(fetched) => self.parse(name, fetched).await,
             Err(reason) => {
@@ -189,13 +200,13 @@ impl<'o> Loader<'o> {
     }
 
     /// Reads what is wanted, breadth first, each location once.
-    async fn follow(&mut self, root: Loaded) {
+    async fn follow(&mut self, root: Arc<Document>, freshness: Freshness) {
         let mut queue: VecDeque<Wanted> = VecDeque::new();
         let mut known: HashSet<String> = HashSet::new();
-        known.insert(root.document.location.clone());
-        known.insert(root.freshness.location.clone());
-        self.redirected(&root.freshness.location, &root.document.location);
-        self.keep(root, &mut queue, &mut known);
+        known.insert(root.location.clone());
+        known.insert(freshness.location.clone());
+        self.redirected(&freshness.location, &root.location);
+        self.keep(root, freshness, &mut queue, &mut known);
         let mut failed: Vec<(Wanted, Refusal)> = Vec::new();
         while let Some(wanted) = queue.pop_front() {
             match self.read(&wanted.location).await {
@@ -211,7 +222,7 @@ impl<'o> Loader<'o> {
                     match loaded {
                         Some(loaded) => {
                             self.report.merge(report);
-                            self.keep(loaded, &mut queue, &mut known);
+                            self.keep(Arc::new(loaded.document), loaded.freshness, &mut queue, &mut known);
                         }
                         None => {
                             self.missing.insert(location, "it can't be read, see its own problems".to_owned());
@@ -270,15 +281,21 @@ impl<'o> Loader<'o> {
         }
     }
 
-    fn keep(&mut self, loaded: Loaded, queue: &mut VecDeque<Wanted>, known: &mut HashSet<String>) {
+    fn keep(
+        &mut self,
+        document: Arc<Document>,
+        freshness: Freshness,
+        queue: &mut VecDeque<Wanted>,
+        known: &mut HashSet<String>,
+    ) {
         let from = self.documents.len();
-        for (location, at) in document::external_references(&loaded.document) {
+        for (location, at) in document::external_references(&document) {
             if known.insert(location.clone()) {
                 queue.push_back(Wanted { location, from, at });
             }
         }
-        self.documents.push(Arc::new(loaded.document));
-        self.freshness.push(loaded.freshness);
+        self.documents.push(document);
+        self.freshness.push(freshness);
     }
 
     /// One warning for each location that was not read, unless a `$self` or `$id` supplies it.
@@ -307,9 +324,9 @@ impl<'o> Loader<'o> {
         if let Some((folder, given)) = &self.folder
             && let Some(rest) = location.strip_prefix(folder.as_str())
         {
-            return format!("{given}{rest}");
+            return file::shown(&format!("{given}{rest}"));
         }
-        location::shown(location)
+        file::shown(location)
     }
 
     fn finish(self) -> (Option<DocumentSet>, Vec<Freshness>, Report) {

@@ -138,7 +138,7 @@ pub struct Bytes(pub u64);
 pub type Json = Value;
 
 /// Where `${env:NAME}` and `${file:PATH}` are looked up; the shell implements it, the core only asks.
-pub trait Environment {
+pub trait Environment: Sync {
     /// An environment variable.
     fn env(&self, name: &str) -> Option<crate::secret::Secret>;
     /// What stands for a variable that is not set and has no default: nothing, but for mocks and offline tests.

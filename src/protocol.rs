@@ -19,6 +19,7 @@ pub(crate) mod mirror;
 mod modern;
 mod queue;
 mod subscribe;
+mod tasks;
 mod text;
 mod version;
 
@@ -84,6 +85,10 @@ pub struct Settings {
     pub max_in_flight: usize,
     /// Most rounds of asking the client during one legacy call.
     pub max_rounds: usize,
+    /// Most calls that go on as tasks at once; zero = none. Tasks are known to this process only.
+    pub max_tasks: usize,
+    /// How long a task is kept after its longest wait.
+    pub task_retention: Duration,
     /// Longest wait for a client's answer to a request of ours.
     pub ask_timeout: Duration,
     /// Least severe log line for legacy peers that did not set a level.
@@ -108,6 +113,8 @@ impl Default for Settings {
             max_depth: 100,
             max_in_flight: 128,
             max_rounds: 16,
+            max_tasks: 256,
+            task_retention: Duration::from_secs(600),
             ask_timeout: Duration::from_secs(600),
             log_level: Level::Info,
         }
@@ -164,6 +171,7 @@ pub struct Server {
     handler: Arc<dyn Handler>,
     settings: Settings,
     view: ArcSwap<View>,
+    tasks: tasks::Tasks,
     state_key: Vec<u8>,
     /// `serverInfo` of modern results, as JSON text and as a member of `_meta`.
     info_text: String,
@@ -180,11 +188,13 @@ impl Server {
         let (key, seed) = random.split_at(32);
         let state_key = if settings.state_key.is_empty() { key.to_vec() } else { settings.state_key.clone() };
         let seed = seed.first_chunk::<8>().copied().map_or(0, u64::from_le_bytes);
-        let view = ArcSwap::from_pointee(View::new(handler.catalog()));
+        let tasks = tasks::Tasks::new(settings.max_tasks, settings.task_retention);
+        let view = ArcSwap::from_pointee(View::new(handler.catalog(), tasks.is_on()));
         let mut server = Server {
             handler,
             settings,
             view,
+            tasks,
             state_key,
             info_text: String::new(),
             info_member: String::new(),
@@ -227,7 +237,7 @@ impl Server {
         if Arc::ptr_eq(&current.catalog, &catalog) {
             return Arc::clone(&current);
         }
-        let fresh = Arc::new(View::new(catalog));
+        let fresh = Arc::new(View::new(catalog, self.tasks.is_on()));
         self.view.store(Arc::clone(&fresh));
         fresh
     }
@@ -286,7 +296,7 @@ impl Server {
 
     fn capabilities(&self, version: Version) -> Value {
         let catalog = self.handler.catalog();
-        let changed = self.settings.list_changed;
+        let (changed, modern) = (self.settings.list_changed, version.is_modern());
         let mut capabilities = json!({"logging": {}, "tools": {"listChanged": changed}});
         if let Some(object) = capabilities.as_object_mut() {
             if !catalog.resources.is_empty() {
@@ -297,6 +307,13 @@ impl Server {
             }
             if version.knows().completions && completes(&catalog) {
                 object.insert("completions".to_owned(), json!({}));
+            }
+            if version.knows().tasks && self.view().tasks {
+                // No list: without authentication it would tell one client of another's tasks.
+                object.insert("tasks".to_owned(), json!({"cancel": {}, "requests": {"tools": {"call": {}}}}));
+            }
+            if modern && self.view().tasks {
+                object.insert("extensions".to_owned(), json!({tasks::EXTENSION: {}}));
             }
         }
         capabilities
@@ -317,9 +334,19 @@ impl Server {
             }
             "prompts/list" | "prompts/get" => !self.handler.catalog().prompts.is_empty(),
             "completion/complete" => completes(&self.handler.catalog()),
+            "tasks/get" | "tasks/cancel" => (modern || version.knows().tasks) && self.view().tasks,
+            "tasks/result" => version.knows().tasks && self.view().tasks,
+            "tasks/update" => modern && self.view().tasks,
             "subscriptions/listen" => modern && self.settings.list_changed,
             _ => false,
         }
+    }
+
+    /// How long a call of this tool lives as a task; `None` = it never becomes one.
+    fn task_plan(&self, name: &str, wanted: Option<Duration>) -> Option<tasks::Plan> {
+        let view = self.view();
+        let rules = tasks::waits(view.catalog.tools.get(name).filter(|_| view.tasks)?)?;
+        Some(self.tasks.plan(rules, wanted))
     }
 
     /// Asks what a remote policy must be asked before [`Handler::visible`] can answer.

@@ -16,6 +16,7 @@ mod search;
 pub mod state;
 mod steps;
 mod stream;
+mod workflow;
 
 pub use crate::access::Visible;
 pub use observe::{Observer, Record};
@@ -78,6 +79,8 @@ pub trait Events: Send + Sync {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>);
     /// One log line; `level` is an MCP LoggingLevel.
     fn log(&self, level: &str, message: &Value);
+    /// The call begins to wait for a job of the API, which may take minutes.
+    fn waiting(&self) {}
 }
 
 /// What the client declared.

@@ -141,6 +141,8 @@ pub struct Settings {
     pub grace: Duration,
     /// Most connections at once.
     pub max_connections: usize,
+    /// Most POSTs of Streamable HTTP at once; more are answered with 503.
+    pub max_requests: usize,
     /// Most messages kept on one stream for clients that come back.
     pub replay_messages: usize,
     /// Most bytes kept on all streams for clients that come back.
@@ -175,6 +177,7 @@ impl Default for Settings {
             stall_timeout: Duration::from_secs(60),
             grace: Duration::from_secs(10),
             max_connections: 10_000,
+            max_requests: 10_000,
             replay_messages: 256,
             replay_bytes: 64 * 1024 * 1024,
             authenticator: Arc::new(Open),

@@ -2,8 +2,8 @@
 
 mod audit;
 mod certificates;
-mod identity;
-mod jwt;
+pub mod identity;
+pub mod jwt;
 mod keys;
 mod remote;
 mod rules;

@@ -10,6 +10,7 @@
 
 mod access;
 mod call;
+mod cli;
 mod content;
 mod document;
 mod encoding;
@@ -21,6 +22,7 @@ mod refusals;
 mod scenarios;
 mod schema;
 mod shipped;
+mod sidecar;
 mod structure;
 mod transport;
 mod upstream;

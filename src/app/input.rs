@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Report};
 use crate::document::Document;
-use crate::load::{self, LoadOptions};
+use crate::load::{self, Freshness, LoadOptions};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,6 +33,10 @@ pub struct Inputs {
     pub list: Vec<Input>,
     /// `--base-url`.
     pub base_url: Option<String>,
+    /// Every location that was tried.
+    pub tried: Vec<String>,
+    /// For each of them that was read, what tells whether it changed.
+    pub freshness: Vec<Freshness>,
 }
 
 impl Inputs {
@@ -40,10 +44,15 @@ impl Inputs {
     ///
     /// A file that can't be read or is of no known kind is an error in the report; the others load.
     pub async fn read(named: &[String], base_url: Option<String>) -> (Inputs, Report) {
-        let mut report = Report::default();
-        let mut inputs = Inputs { list: Vec::new(), base_url };
         let defaults = named.is_empty();
         let files = if defaults { default_files() } else { expand(named) };
+        Self::read_each(files.into_iter().map(|file| (file, !defaults)).collect(), base_url).await
+    }
+
+    /// As [`Inputs::read`] for each location; true = it was named by itself, so that it must be of a known kind.
+    pub async fn read_each(files: Vec<(String, bool)>, base_url: Option<String>) -> (Inputs, Report) {
+        let mut report = Report::default();
+        let mut inputs = Inputs { base_url, ..Inputs::default() };
         if files.is_empty() {
             report.push(
                 Diagnostic::error(
@@ -53,12 +62,15 @@ impl Inputs {
                 .fix("name an OpenAPI document or a mapping: `rest-mcp serve openapi.yaml`"),
             );
         }
-        for file in files {
-            let (document, problems) = load::load_document(&file, &LoadOptions::default()).await;
+        for (file, named) in files {
+            let (loaded, problems) = load::load_document(&file, &LoadOptions::default()).await;
+            inputs.tried.push(file);
             report.merge(problems);
-            let Some(document) = document.map(|loaded| loaded.document) else { continue };
+            let Some(loaded) = loaded else { continue };
+            inputs.freshness.push(loaded.freshness);
+            let document = loaded.document;
             let kind = kind(&document);
-            if kind == Kind::Other && !defaults {
+            if kind == Kind::Other && named {
                 report.push(
                     Diagnostic::error("unknown-file", "this is neither an OpenAPI document nor a mapping")
                         .at(document.place(""))

@@ -19,7 +19,7 @@ pub(super) fn fill(tool: &Tool, arguments: &mut Arguments) {
             }
             action.bindings.iter().any(|binding| matches!(binding.from, From::Template(_)))
         }
-        Action::Steps(_) => true,
+        Action::Steps(_) | Action::Workflow(_) => true,
         Action::Search | Action::Describe | Action::CallByName => false,
     };
     if !by_hand {

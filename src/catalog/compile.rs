@@ -17,6 +17,7 @@ mod server;
 mod source;
 mod steps;
 mod types;
+mod workflow;
 
 use super::{Catalog, SkippedOperation, Tool};
 use crate::diagnostic::{Diagnostic, Place, Report};
@@ -35,6 +36,8 @@ pub struct Unit {
     pub document: Option<Arc<Document>>,
     /// By source name; a source of hand-written tools only has none.
     pub apis: IndexMap<String, Arc<Api>>,
+    /// Arazzo documents with the names of the sources that list them.
+    pub workflows: Vec<(String, Arc<Document>)>,
 }
 
 /// Settings that come from the command line.
@@ -230,6 +233,7 @@ impl Compiler<'_> {
         self.hand_written(unit, &sources, at);
         self.composites(unit, at);
         self.polled(unit, at);
+        self.workflows(unit, &sources, at);
         self.resources(unit, at);
         self.prompts(unit, at);
     }

@@ -2,7 +2,6 @@
 
 use super::{Files, load, print, show};
 use crate::app;
-use crate::config::ProcessEnvironment;
 use crate::content::{Content, wire};
 use crate::service::{Context, Failure, Handler, Outcome, Round};
 use clap::Args;
@@ -25,7 +24,7 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) async fn run(self) -> u8 {
-        let (_, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
+        let (_, _, loaded) = load(&self.files).await;
         show(&loaded.report, false);
         let Ok(arguments) = RawValue::from_string(self.args.clone()) else {
             eprintln!("error: `--args` is no JSON: {}", self.args);

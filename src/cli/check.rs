@@ -1,7 +1,8 @@
 //! `check`: all diagnostics of all files.
 
 use super::{Files, load, print, show};
-use crate::config::ProcessEnvironment;
+use crate::app;
+use crate::diagnostic::Diagnostic;
 use clap::Args;
 use serde_json::json;
 
@@ -19,7 +20,12 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) async fn run(self) -> u8 {
-        let (inputs, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
+        let (setup, inputs, mut loaded) = load(&self.files).await;
+        if let Some(setup) = setup.filter(|setup| setup.file.is_some()) {
+            for problem in app::settings_problems(&setup, &loaded.catalog) {
+                loaded.report.push(Diagnostic::error("bad-settings", problem));
+            }
+        }
         let report = &loaded.report;
         let usable = inputs.list.iter().any(|input| input.kind != crate::app::Kind::Other);
         let code = if !usable || (loaded.catalog.tools.is_empty() && report.has_errors()) {

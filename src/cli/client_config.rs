@@ -3,7 +3,6 @@
 use super::{Files, load, print};
 use crate::app;
 use crate::catalog::{Action, Catalog};
-use crate::config::ProcessEnvironment;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -39,7 +38,7 @@ enum Client {
 
 impl ClientConfig {
     pub(super) async fn run(self) -> u8 {
-        let (_, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
+        let (_, _, loaded) = load(&self.files).await;
         if self.http.is_none() && loaded.catalog.tools.is_empty() {
             super::show(&loaded.report, false);
             eprintln!("error: these files make no tools");
@@ -86,6 +85,9 @@ impl ClientConfig {
         let command =
             std::env::current_exe().map_or_else(|_| "rest-mcp".to_string(), |path| path.to_string_lossy().into_owned());
         let mut args = vec!["serve".to_string()];
+        if let Some(config) = &self.files.config {
+            args.extend(["--config".to_string(), absolute(config.clone())]);
+        }
         args.extend(self.inputs());
         if let Some(base_url) = &self.files.base_url {
             args.extend(["--base-url".to_string(), base_url.clone()]);
@@ -148,14 +150,18 @@ impl ClientConfig {
     fn inputs(&self) -> Vec<String> {
         let defaults = ["mappings".to_string(), "specs".to_string()];
         let named = match self.files.files.is_empty() {
+            true if self.files.config.is_some() => Vec::new(),
             true => defaults.iter().filter(|folder| Path::new(folder).is_dir()).cloned().collect(),
             false => self.files.files.clone(),
         };
-        let absolute = |file: String| match crate::document::location::is_url(&file) {
-            true => file,
-            false => std::path::absolute(&file).map_or(file, |path| path.to_string_lossy().into_owned()),
-        };
         named.into_iter().map(absolute).collect()
+    }
+}
+
+fn absolute(file: String) -> String {
+    match crate::document::location::is_url(&file) {
+        true => file,
+        false => std::path::absolute(&file).map_or(file, |path| path.to_string_lossy().into_owned()),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Files, load, print, show};
 use crate::catalog::{Action, Catalog, From, RequestAction, Spot, Tool, hints};
-use crate::config::ProcessEnvironment;
 use crate::request::PathPart;
 use clap::Args;
 use std::fmt::Write;
@@ -18,7 +17,7 @@ pub(super) struct Inspect {
 
 impl Inspect {
     pub(super) async fn run(self) -> u8 {
-        let (_, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
+        let (_, _, loaded) = load(&self.files).await;
         show(&loaded.report, false);
         let catalog = &loaded.catalog;
         let mut out = String::new();
@@ -90,6 +89,12 @@ fn describe(out: &mut String, catalog: &Catalog, tool: &Tool) {
         Action::Steps(steps) => {
             for step in steps {
                 let _ = writeln!(out, "  step {}: {}", step.id, step.tool.name);
+            }
+        }
+        Action::Workflow(workflow) => {
+            for step in &workflow.steps {
+                let operation = step.tool.operation.as_ref().map(|of| format!("{} {}", of.method, of.path));
+                let _ = writeln!(out, "  step {}: {}", step.id, operation.unwrap_or_else(|| step.tool.name.clone()));
             }
         }
         _ => {}

@@ -4,7 +4,6 @@ use super::{Files, load, print};
 use crate::app::{Inputs, Kind, Loaded};
 use crate::catalog::name::{LONGEST, look_alikes};
 use crate::catalog::{Tool, hints};
-use crate::config::ProcessEnvironment;
 use crate::diagnostic::{Diagnostic, Place, Report};
 use crate::document::pointer;
 use crate::schema::profile;
@@ -33,7 +32,7 @@ pub(super) struct Lint {
 
 impl Lint {
     pub(super) async fn run(self) -> u8 {
-        let (inputs, loaded) = load(&self.files, &ProcessEnvironment::new(".")).await;
+        let (_, inputs, loaded) = load(&self.files).await;
         if loaded.catalog.tools.is_empty() {
             super::show(&loaded.report, false);
             eprintln!("error: these files make no tools");

@@ -1,7 +1,6 @@
 //! `mock`: a REST backend that answers from a document's examples and schemas.
 
 use super::{Files, load, show};
-use crate::config::ProcessEnvironment;
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
@@ -17,8 +16,9 @@ pub(super) struct Mock {
 
 impl Mock {
     pub(super) async fn run(self) -> u8 {
-        let files = Files { files: vec![self.file.clone()], base_url: Some("http://127.0.0.1".to_string()) };
-        let (_, loaded) = load(&files, &ProcessEnvironment::new(".")).await;
+        let files =
+            Files { files: vec![self.file.clone()], base_url: Some("http://127.0.0.1".to_string()), config: None };
+        let (_, _, loaded) = load(&files).await;
         show(&loaded.report, false);
         let Some((_, api)) = loaded.apis.into_iter().next() else {
             eprintln!("error: `{}` holds no usable OpenAPI document", self.file);

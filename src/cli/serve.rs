@@ -1,16 +1,23 @@
 //! `serve`: the tools over stdio or HTTP.
 
 use super::{Files, show};
-use crate::app::{self, Inputs, Loaded, MockEnvironment, Settings, load_all};
-use crate::config::ProcessEnvironment;
+use crate::app::{self, Loaded, MockEnvironment, Setup, Sidecar, Telemetry, load_all};
+use crate::config;
 use crate::diagnostic::Report;
 use crate::mapping::Slot;
-use crate::protocol::Server;
-use crate::transport::{self, serve_http, serve_stdio};
+use crate::reload;
+use crate::telemetry::log::{self, LogFormat};
+use crate::transport::{serve_http, serve_stdio};
 use clap::Args;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+/// Says what is logged, such as `rest_mcp=debug,warn`.
+const LOG_VARIABLE: &str = "REST_MCP_LOG";
+const USUAL_LOG: &str = "rest_mcp=info,warn";
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -19,7 +26,7 @@ pub(super) struct Serve {
     /// Serve one client on standard input and output.
     #[arg(long, conflicts_with = "listen")]
     stdio: bool,
-    /// Serve HTTP on this address (default 127.0.0.1:8080).
+    /// Serve HTTP on this address (default: that of the settings, else 127.0.0.1:8080).
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
     /// Answer from the documents' examples and schemas; no API is needed.
@@ -32,24 +39,43 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) async fn run(self) -> u8 {
-        let _ = crate::telemetry::log::install(crate::telemetry::log::LogFormat::Text, "warn");
+        let (setup, mut report) = Setup::read(&self.files.named()).await;
+        let Some(setup) = setup else {
+            show(&report, false);
+            eprintln!("error: nothing is served: {}", report.summary());
+            return 2;
+        };
+        let format = match setup.config.telemetry.log {
+            config::LogFormat::Text => LogFormat::Text,
+            config::LogFormat::Json => LogFormat::Json,
+        };
+        let filter = std::env::var(LOG_VARIABLE).unwrap_or_else(|_| USUAL_LOG.to_string());
+        if let Err(problem) = log::install(format, &filter) {
+            eprintln!("error: {problem}");
+            return 2;
+        }
+        // Before the sources are made: they take their metrics with them.
+        let telemetry = match Telemetry::start(&setup) {
+            Ok(telemetry) => telemetry,
+            Err(problems) => return failed(&problems),
+        };
         let shutdown = CancellationToken::new();
-        let environment = ProcessEnvironment::new(".");
-        let (inputs, read) = Inputs::read(&self.files.files, self.files.base_url.clone()).await;
-        let loaded = if self.mock {
-            let environment = MockEnvironment(&environment);
+        let (inputs, problems) = setup.inputs().await;
+        report.merge(problems);
+        let environment = setup.environment.clone();
+        let (loaded, urls) = if self.mock {
+            let environment = MockEnvironment(environment.as_ref());
             let first = load_all(&inputs, &environment).await;
             match mocks(&first, &shutdown).await {
-                Ok(urls) => app::load_with(&inputs, &environment, &urls).await,
+                Ok(urls) => (app::load_with(&inputs, &environment, &urls).await, urls),
                 Err(error) => {
                     eprintln!("error: the mock can't listen: {error}");
                     return 2;
                 }
             }
         } else {
-            load_all(&inputs, &environment).await
+            (load_all(&inputs, environment.as_ref()).await, Vec::new())
         };
-        let mut report = read;
         report.merge(loaded.report.clone());
         show(&report, false);
         if report.exit_code(self.strict) != 0 && app::refused(&report, self.strict) {
@@ -57,35 +83,47 @@ impl Serve {
             return if inputs.list.is_empty() { 2 } else { 1 };
         }
         self.banner(&loaded, &report);
-        let settings = Settings::default();
-        let captured = app::captured_headers(&loaded.catalog);
-        let protocol = app::protocol_settings(&loaded.catalog);
-        let service = match app::service(loaded.catalog, &settings) {
-            Ok(service) => Arc::new(service),
-            Err(problems) => {
-                eprintln!("error: {}", problems.join("\nerror: "));
-                return 1;
-            }
+        let address = match app::reachable(&setup, self.listen.as_deref()) {
+            Ok(address) => address,
+            Err(problem) if !self.stdio => return failed(&[problem]),
+            Err(_) => SocketAddr::from(([127, 0, 0, 1], 0)),
         };
-        let server = match Server::new(service, protocol) {
-            Ok(server) => Arc::new(server),
-            Err(error) => {
-                eprintln!("error: {error}");
-                return 2;
-            }
+        let sidecar = match Sidecar::new(setup, loaded, telemetry, urls, self.strict) {
+            Ok(sidecar) => sidecar,
+            Err(problems) => return failed(&problems),
         };
-        let stop = shutdown.clone();
+        tokio::spawn(reload::run(sidecar.clone(), sidecar.times(), hangups(), shutdown.clone()));
+        let observing = CancellationToken::new();
+        match sidecar.observe(observing.clone()).await {
+            Ok(None) => {}
+            Ok(Some(address)) => eprintln!("metrics and health on http://{address}"),
+            Err(problem) => return failed(&[problem]),
+        }
+        let code = self.until_stopped(&sidecar, address, shutdown).await;
+        observing.cancel();
+        sidecar.finish().await;
+        code
+    }
+
+    /// Serves until a signal, then finishes what is in flight.
+    async fn until_stopped(&self, sidecar: &Arc<Sidecar>, address: SocketAddr, shutdown: CancellationToken) -> u8 {
+        let (stop, retiring) = (shutdown.clone(), sidecar.clone());
+        let stdio = self.stdio;
         tokio::spawn(async move {
             interrupted().await;
+            if !stdio {
+                eprintln!("stopping");
+                retiring.retire().await;
+            }
             stop.cancel();
         });
-        let transport = transport::Settings { capture_headers: captured, ..transport::Settings::default() };
+        let settings = sidecar.transport();
         if self.stdio {
             eprintln!("serving on standard input and output");
-            let ended = serve_stdio(server, &transport, tokio::io::stdin(), tokio::io::stdout(), shutdown).await;
+            let ended =
+                serve_stdio(sidecar.server(), &settings, tokio::io::stdin(), tokio::io::stdout(), shutdown).await;
             return u8::from(ended.is_err());
         }
-        let address = self.listen.clone().unwrap_or_else(|| "127.0.0.1:8080".to_string());
         let listener = match TcpListener::bind(&address).await {
             Ok(listener) => listener,
             Err(error) => {
@@ -93,15 +131,23 @@ impl Serve {
                 return 2;
             }
         };
-        let local = listener.local_addr().map_or(address, |address| address.to_string());
-        if !listener.local_addr().is_ok_and(|address| address.ip().is_loopback()) {
-            eprintln!(
-                "error: {local} is reachable from other machines and no access rules are set; listen on a loopback address"
-            );
-            return 2;
+        let local = listener.local_addr().unwrap_or(address);
+        let (http, ws) = if sidecar.is_tls() { ("https", "wss") } else { ("http", "ws") };
+        let mut served = String::new();
+        if let Some(path) = &settings.mcp_path {
+            served.push_str(&format!("{http}://{local}{path}"));
         }
-        eprintln!("serving MCP on http://{local}/mcp (older clients: http://{local}/sse, ws://{local}/ws)");
-        match serve_http(listener, server, transport, shutdown).await {
+        let older = [
+            settings.sse_path.as_ref().map(|path| (http, path)),
+            settings.websocket_path.as_ref().map(|path| (ws, path)),
+        ];
+        let older: Vec<String> =
+            older.into_iter().flatten().map(|(scheme, path)| format!("{scheme}://{local}{path}")).collect();
+        if !older.is_empty() {
+            served.push_str(&format!(" (older clients: {})", older.join(", ")));
+        }
+        eprintln!("serving MCP on {served}");
+        match serve_http(listener, sidecar.server(), settings, shutdown).await {
             Ok(()) => 0,
             Err(error) => {
                 eprintln!("error: {error}");
@@ -161,4 +207,24 @@ pub(super) async fn interrupted() {
         _ = tokio::signal::ctrl_c() => {}
         () = terminate => {}
     }
+}
+
+/// A message for each SIGHUP.
+fn hangups() -> mpsc::Receiver<()> {
+    let (asked, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        #[cfg(unix)]
+        if let Ok(mut signal) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) {
+            while signal.recv().await.is_some() && asked.send(()).await.is_ok() {}
+        }
+        // Held, so that the receiver waits rather than ends.
+        std::future::pending::<()>().await;
+        drop(asked);
+    });
+    receiver
+}
+
+fn failed(problems: &[String]) -> u8 {
+    eprintln!("error: {}", problems.join("\nerror: "));
+    2
 }

@@ -17,7 +17,8 @@ pub struct Access {
     pub mtls: Option<ClientCertificates>,
     /// Callers without any credential; absent = `deny` as soon as any other rule is there.
     pub anonymous: Option<Anonymous>,
-    /// What each tenant may see and call; a tenant that is not named here may do everything.
+    /// What each tenant may see and call; `*` is for every other caller. Where tenants are named, one that is not may
+    /// call nothing.
     pub tenants: IndexMap<String, Tenant>,
     /// A policy that decides beside the lists.
     pub policy: Option<Policy>,
@@ -141,7 +142,7 @@ pub enum Anonymous {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tenant {
-    /// Tools: name globs, `tag:NAME` or `method:NAME`; absent = all.
+    /// Tools: name globs, `tag:NAME` or `method:NAME`; absent = all, empty = none.
     pub allow: Option<Vec<String>>,
     /// Tools left out, written alike; wins over `allow`.
     pub deny: Vec<String>,

@@ -91,8 +91,7 @@ impl Check<'_, '_> {
 
     fn all(&mut self, config: &Config) {
         let address = self.listen(&config.listen);
-        if address.is_some_and(|address| !address.ip().is_loopback()) && config.access.is_open() && !config.allow_public
-        {
+        if address.is_some_and(|address| !address.ip().is_loopback()) && config.is_open() && !config.allow_public {
             let message = "anyone who reaches this address could call every tool";
             self.error(
                 "open-server",

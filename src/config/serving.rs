@@ -103,6 +103,9 @@ impl Default for Rotate {
 pub struct Telemetry {
     /// Path of the Prometheus metrics; absent = off.
     pub metrics: Option<String>,
+    /// Address of a listener of its own for metrics, `/healthz` and `/readyz`, which then need no credential (default:
+    /// they are served with the transports, metrics to callers that are let in).
+    pub listen: Option<Slot>,
     /// OTLP/HTTP endpoint for traces and metrics; absent = off.
     pub otlp: Option<Slot>,
     /// Form of the log on stderr.
@@ -131,6 +134,8 @@ pub struct ServerLimits {
     pub in_flight: usize,
     /// Time for calls in flight at shutdown (default 30s).
     pub drain: Duration,
+    /// Time between not being ready any more and not accepting any more (default 0s), so that load balancers notice.
+    pub drain_delay: Duration,
 }
 
 impl Default for ServerLimits {
@@ -139,6 +144,29 @@ impl Default for ServerLimits {
             max_body: Bytes(4 * 1024 * 1024),
             in_flight: 1024,
             drain: Duration(std::time::Duration::from_secs(30)),
+            drain_delay: Duration(std::time::Duration::ZERO),
+        }
+    }
+}
+
+/// When files and documents are read again. SIGHUP always does it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reload {
+    /// Files are watched (default true).
+    pub watch: bool,
+    /// Quiet time after a change before files are read (default 500ms).
+    pub debounce: Duration,
+    /// How often document URLs are asked whether they changed (default 60s; 0s = never).
+    pub poll: Duration,
+}
+
+impl Default for Reload {
+    fn default() -> Self {
+        Reload {
+            watch: true,
+            debounce: Duration(std::time::Duration::from_millis(500)),
+            poll: Duration(std::time::Duration::from_secs(60)),
         }
     }
 }

@@ -41,6 +41,15 @@ impl Features {
         }
     }
 
+    /// Without what the revision has no message for: some clients declare everything whatever they speak.
+    pub(crate) fn spoken_in(mut self, version: Version) -> Self {
+        if !version.knows().elicitation {
+            self.known.elicitation = false;
+            self.elicitation_url = false;
+        }
+        self
+    }
+
     /// The capability that a request of ours needs and the client did not declare.
     pub(crate) fn lacks(&self, method: &str, params: &Value) -> Option<Value> {
         let url = params.get("mode").and_then(Value::as_str) == Some("url");
@@ -220,7 +229,7 @@ pub(crate) fn context(
     }
 }
 
-fn map<T>(outcome: Outcome<T>, wrap: impl FnOnce(T) -> Done) -> Outcome<Done> {
+pub(crate) fn map<T>(outcome: Outcome<T>, wrap: impl FnOnce(T) -> Done) -> Outcome<Done> {
     match outcome {
         Outcome::Complete(value) => Outcome::Complete(wrap(value)),
         Outcome::InputRequired { requests, state } => Outcome::InputRequired { requests, state },

@@ -5,6 +5,7 @@ mod item;
 mod schema;
 
 use super::cursor::{Cursor, Kind, digest8};
+use super::tasks;
 use super::version::Version;
 use crate::catalog::{Action, Catalog, Tool};
 use crate::service::Visible;
@@ -19,6 +20,8 @@ const KEPT_LISTS: usize = 512;
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) catalog: Arc<Catalog>,
+    /// Calls can become tasks.
+    pub(crate) tasks: bool,
     revisions: [OnceLock<Revision>; 5],
 }
 
@@ -52,14 +55,16 @@ pub(crate) struct Part {
 }
 
 impl View {
-    pub(crate) fn new(catalog: Arc<Catalog>) -> Self {
-        View { catalog, revisions: Default::default() }
+    /// `tasks` says whether calls may become tasks at all.
+    pub(crate) fn new(catalog: Arc<Catalog>, tasks: bool) -> Self {
+        let tasks = tasks && tasks::any(&catalog);
+        View { catalog, tasks, revisions: Default::default() }
     }
 
     fn revision(&self, version: Version) -> &Revision {
         static EMPTY: OnceLock<Revision> = OnceLock::new();
         match self.revisions.get(version as usize) {
-            Some(slot) => slot.get_or_init(|| Revision::new(&self.catalog, version)),
+            Some(slot) => slot.get_or_init(|| Revision::new(&self.catalog, self.tasks, version)),
             None => EMPTY.get_or_init(Revision::default),
         }
     }
@@ -121,13 +126,16 @@ impl View {
 }
 
 impl Revision {
-    fn new(catalog: &Catalog, version: Version) -> Self {
+    fn new(catalog: &Catalog, tasks: bool, version: Version) -> Self {
         let tools: Vec<Item> = catalog
             .tools
             .values()
             .enumerate()
             .filter(|(_, tool)| listed(catalog, tool))
-            .map(|(index, tool)| Item { text: item::tool(tool, version).to_string(), needs: Some(index) })
+            .map(|(index, tool)| Item {
+                text: item::tool(tool, tasks && tasks::waits(tool).is_some(), version).to_string(),
+                needs: Some(index),
+            })
             .collect();
         let of_resources = |templates: bool| -> Vec<Item> {
             catalog

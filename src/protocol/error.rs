@@ -93,13 +93,18 @@ impl RpcError {
         }
     }
 
-    /// The error response; `id` is JSON text, absent if it could not be read.
-    pub(crate) fn write(&self, id: Option<&str>) -> Vec<u8> {
+    /// The error object.
+    pub(crate) fn object(&self) -> Value {
         let mut error = json!({"code": self.code, "message": self.message});
         if let (Some(data), Some(object)) = (&self.data, error.as_object_mut()) {
             object.insert("data".to_owned(), (**data).clone());
         }
-        format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id.unwrap_or("null")).into_bytes()
+        error
+    }
+
+    /// The error response; `id` is JSON text, absent if it could not be read.
+    pub(crate) fn write(&self, id: Option<&str>) -> Vec<u8> {
+        format!(r#"{{"jsonrpc":"2.0","id":{},"error":{}}}"#, id.unwrap_or("null"), self.object()).into_bytes()
     }
 }
 

@@ -129,6 +129,8 @@ members! {
         input_responses: &'a RawValue = "inputResponses",
         request_state: &'a RawValue = "requestState",
         notifications: &'a RawValue = "notifications",
+        task: &'a RawValue = "task",
+        task_id: &'a RawValue = "taskId",
         request_id: &'a RawValue = "requestId",
         protocol_version: &'a RawValue = "protocolVersion",
         capabilities: &'a RawValue = "capabilities",

@@ -6,15 +6,18 @@ pub(crate) use session::{Admission, Session};
 
 use super::calls::{self, Call, Done, Features};
 use super::cursor::Kind;
-use super::error::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError, missing_capability};
+use super::error::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError, missing_capability};
 use super::events::Level;
 use super::jsonrpc::{Request, string};
 use super::modern::undescribed;
+use super::tasks::{self, Plan, Started};
 use super::version::Version;
 use super::{Reply, Scope, Server, text};
 use crate::content::{Block, Content, Text};
 use crate::service::{Failure, Outcome, Round};
 use serde_json::{Value, json};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// Answers one request that claims no revision in `_meta`.
 pub(crate) async fn serve(server: &Server, session: &Session, request: &Request<'_>, scope: &Scope<'_>) -> Reply {
@@ -73,6 +76,9 @@ async fn dispatch(
             Ok(empty(request))
         }
         "resources/subscribe" | "resources/unsubscribe" => subscribe(server, session, request, version),
+        "tasks/get" | "tasks/result" | "tasks/cancel" => {
+            tasks::serve(server, request, scope, version, session.features()).await
+        }
         _ if calls::reaches_service(method) => call(server, session, request, scope, version).await,
         _ => Err(RpcError::unknown_method(method, Some(version))),
     }
@@ -91,7 +97,7 @@ fn initialize(server: &Server, session: &Session, request: &Request<'_>, scope: 
     if !capabilities.is_object() {
         return Err(RpcError::new(INVALID_PARAMS, "`params.capabilities` must be an object"));
     }
-    if !session.open(version, Features::read(&capabilities)) {
+    if !session.open(version, Features::read(&capabilities).spoken_in(version)) {
         return Err(RpcError::new(INVALID_REQUEST, "Already initialized"));
     }
     server.record_start(scope, request.params.meta.as_ref(), "initialize", request.params.client_info, version);
@@ -131,6 +137,33 @@ fn refusal(text: String) -> Done {
     Done::Tool(Content { blocks: vec![Block::Text(Text::Plain(text))], is_error: true, ..Content::default() })
 }
 
+/// The task that the client wants its call to be (`params.task`, 2025-11-25).
+fn task_plan(
+    server: &Server,
+    call: &Call<'_>,
+    request: &Request<'_>,
+    version: Version,
+) -> Result<Option<Plan>, RpcError> {
+    let (Call::Tool { name, .. }, Some(raw)) = (call, request.params.task.filter(|raw| raw.get() != "null")) else {
+        return Ok(None);
+    };
+    // A server that did not declare tasks runs the call as any other.
+    if !version.knows().tasks || !server.view().tasks {
+        return Ok(None);
+    }
+    let bad = || RpcError::new(INVALID_PARAMS, "`params.task` must be an object with an optional integer `ttl`");
+    let wanted: Value = serde_json::from_str(raw.get()).map_err(|_| bad())?;
+    let ttl = match wanted.as_object().ok_or_else(bad)?.get("ttl") {
+        None | Some(Value::Null) => None,
+        Some(ttl) => Some(Duration::from_millis(ttl.as_u64().ok_or_else(bad)?)),
+    };
+    if !server.view().catalog.tools.contains_key(name.as_ref()) {
+        return Ok(None);
+    }
+    let plan = server.task_plan(name, ttl);
+    plan.map(Some).ok_or_else(|| RpcError::new(METHOD_NOT_FOUND, "This tool does not run as a task"))
+}
+
 async fn call(
     server: &Server,
     session: &Session,
@@ -142,13 +175,28 @@ async fn call(
     let meta = request.params.meta.as_ref();
     let token = calls::progress_token(meta)?;
     let level = session.level().unwrap_or(server.settings.log_level);
+    let plan = task_plan(server, &call, request, version)?;
     let events = calls::listener(scope.queue, token, Some(level), version);
     let features = session.features();
     let context = calls::context(server, scope, meta, features, events.clone().map(|events| events as _));
     let mut round = Round::default();
     let mut outcome = Err(RpcError::new(INTERNAL_ERROR, "Too many rounds of questions"));
     for _ in 0..server.settings.max_rounds.max(1) {
-        match calls::run(server, &call, &context, round).await {
+        let came_to = match (&call, plan) {
+            (Call::Tool { name, arguments }, Some(plan)) => {
+                match tasks::start(server, name, *arguments, context.clone(), round, version, plan).await {
+                    Started::Outcome(outcome) => outcome.map(|outcome| calls::map(outcome, Done::Tool)),
+                    Started::Task(task) => {
+                        if let Some(events) = events {
+                            events.close();
+                        }
+                        return Ok(tasks::create(server, request, &task));
+                    }
+                }
+            }
+            _ => calls::run(server, &call, &context, round).await,
+        };
+        match came_to {
             Ok(Outcome::Complete(done)) => {
                 outcome = Ok(done);
                 break;
@@ -179,5 +227,12 @@ async fn call(
         events.close();
     }
     let done = outcome?;
+    if let (Call::Tool { name, .. }, Some(plan)) = (&call, plan) {
+        // Done before it had to wait: still the task that was asked for.
+        let task = server.tasks.add(&scope.caller, name, version, plan, CancellationToken::new());
+        let task = task.ok_or_else(|| RpcError::new(INTERNAL_ERROR, "Too many tasks"))?;
+        task.done(done);
+        return Ok(tasks::create(server, request, &task));
+    }
     Ok(Reply::result(request.id.as_json(), |out| calls::write(server, out, &call, &done, version)))
 }

@@ -51,6 +51,7 @@ pub(crate) fn check_method(headers: &HeaderMap, method: &str, params: &Params<'_
     let subject = match method {
         "tools/call" | "prompts/get" => params.name,
         "resources/read" => params.uri,
+        "tasks/get" | "tasks/update" | "tasks/cancel" => params.task_id,
         _ => return Ok(()),
     };
     // A body without subject fails for its own reason later.

@@ -1,11 +1,12 @@
 //! Revision 2026-07-28: no handshake, no state; every request says in `_meta` what it speaks and
 //! what its client can do.
 
-use super::calls::{self, Features};
+use super::calls::{self, Call, Done, Features};
 use super::cursor::Kind;
 use super::error::{HEADER_MISMATCH, INVALID_PARAMS, RpcError};
 use super::events::Level;
 use super::jsonrpc::{Request, string};
+use super::tasks::{self, Started};
 use super::version::{CLAIMABLE, Version};
 use super::{Reply, Scope, Server, mirror, subscribe, text};
 use crate::service::{Failure, Outcome};
@@ -100,6 +101,9 @@ async fn dispatch(
         "resources/list" => list(Kind::Resources),
         "resources/templates/list" => list(Kind::Templates),
         "prompts/list" => list(Kind::Prompts),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => {
+            tasks::serve(server, request, scope, version, described.features).await
+        }
         "subscriptions/listen" => subscribe::listen(server, request, scope).await,
         _ => call(server, request, scope, described).await,
     }
@@ -143,7 +147,7 @@ async fn call(
 ) -> Result<Reply, RpcError> {
     let version = described.version;
     let call = calls::read(&request.method, &request.params)?;
-    if let (calls::Call::Tool { name, .. }, Some(headers)) = (&call, scope.headers)
+    if let (Call::Tool { name, .. }, Some(headers)) = (&call, scope.headers)
         // Most tools mirror nothing: only the others cost the question who may see them.
         && server.view().catalog.tools.get(name.as_ref()).is_some_and(|tool| !tool.input.mirrored.is_empty())
         && let Some(tool) = {
@@ -158,16 +162,32 @@ async fn call(
     let token = calls::progress_token(meta)?;
     let events = calls::listener(scope.queue, token, log_level(request)?, version);
     let context = calls::context(server, scope, meta, described.features, events.clone().map(|events| events as _));
-    let outcome = calls::run(server, &call, &context, round).await;
+    let plan = match &call {
+        // The server alone decides, and only for a client that knows tasks.
+        Call::Tool { name, .. } if described.features.known.tasks => server.task_plan(name, None),
+        _ => None,
+    };
+    let outcome = match (&call, plan) {
+        (Call::Tool { name, arguments }, Some(plan)) => {
+            match tasks::start(server, name, *arguments, context, round, version, plan).await {
+                Started::Task(task) => Ok(Err(task)),
+                Started::Outcome(outcome) => outcome.map(|outcome| Ok(calls::map(outcome, Done::Tool))),
+            }
+        }
+        _ => calls::run(server, &call, &context, round).await.map(Ok),
+    };
     if let Some(events) = events {
         events.close();
     }
     match outcome {
         Err(failure) => Err(RpcError::from_failure(failure, version)),
-        Ok(Outcome::Complete(done)) => {
+        Ok(Err(task)) => Ok(tasks::create(server, request, &task)),
+        Ok(Ok(Outcome::Complete(done))) => {
             Ok(Reply::result(request.id.as_json(), |out| calls::write(server, out, &call, &done, version)))
         }
-        Ok(Outcome::InputRequired { requests, state }) => input_required(server, request, described, requests, state),
+        Ok(Ok(Outcome::InputRequired { requests, state })) => {
+            input_required(server, request, described, requests, state)
+        }
     }
 }
 

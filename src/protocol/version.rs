@@ -56,6 +56,8 @@ pub(crate) struct Knows {
     pub(crate) elicitation: bool,
     /// `mode: url` and the wider enum forms of elicitation.
     pub(crate) elicitation_modes: bool,
+    /// Tasks in the core; an extension later.
+    pub(crate) tasks: bool,
     /// Event ids, priming event and `retry` on SSE streams.
     pub(crate) resumable: bool,
     /// `resultType`, `ttlMs`, `cacheScope`, `_meta…/serverInfo`, `x-mcp-header`.
@@ -75,6 +77,7 @@ const V2024_11_05: Knows = Knows {
     progress_message: false,
     elicitation: false,
     elicitation_modes: false,
+    tasks: false,
     resumable: false,
     modern: false,
 };
@@ -97,9 +100,15 @@ const V2025_06_18: Knows = Knows {
     ..V2025_03_26
 };
 const V2025_11_25: Knows =
-    Knows { name: "2025-11-25", icons: true, elicitation_modes: true, resumable: true, ..V2025_06_18 };
-const V2026_07_28: Knows =
-    Knows { name: "2026-07-28", structured: Structured::Any, resumable: false, modern: true, ..V2025_11_25 };
+    Knows { name: "2025-11-25", icons: true, elicitation_modes: true, tasks: true, resumable: true, ..V2025_06_18 };
+const V2026_07_28: Knows = Knows {
+    name: "2026-07-28",
+    structured: Structured::Any,
+    tasks: false,
+    resumable: false,
+    modern: true,
+    ..V2025_11_25
+};
 
 impl Version {
     /// All of them, oldest first.

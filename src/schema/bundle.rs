@@ -2,9 +2,10 @@
 //! sharing stay references; what does not travel in the given direction is left out.
 
 use super::keyword::{Holds, definition_name, each_reference, holds};
+use super::walk::{self, Root};
 use super::{Definition, DefinitionId, Definitions, Direction, Schema};
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How many schemas are looked at for the `readOnly`/`writeOnly` marks of one property or object.
@@ -20,7 +21,31 @@ impl Direction {
     }
 }
 
+/// The definitions of a source as they are in one direction, found by name.
+pub struct Directed<'d> {
+    definitions: &'d Definitions,
+    direction: Direction,
+    places: HashMap<&'d str, DefinitionId>,
+}
+
+impl Root for Directed<'_> {
+    fn target(&self, reference: &str) -> Option<&Value> {
+        self.definition(&walk::definition_name(reference)?)
+    }
+
+    fn definition(&self, name: &str) -> Option<&Value> {
+        let definition = self.definitions.list.get(*self.places.get(name)?)?;
+        Some(&self.definitions.directed_definition(definition, self.direction).json)
+    }
+}
+
 impl Definitions {
+    /// A table for looking up what schemas of this source refer to.
+    pub fn table(&self, direction: Direction) -> Directed<'_> {
+        let places = self.list.iter().enumerate().map(|(id, definition)| (definition.name.as_str(), id)).collect();
+        Directed { definitions: self, direction, places }
+    }
+
     /// The definition behind a reference that stands in a schema with these `uses`.
     pub fn target(&self, uses: &[DefinitionId], reference: &str) -> Option<(DefinitionId, &Definition)> {
         let name = definition_name(reference)?;
@@ -145,10 +170,13 @@ impl Definitions {
         }
         let (id, definition) = self.target(&schema.uses, reference).filter(|(id, _)| !seen.contains(id))?;
         let extra = object.iter().filter(|(key, _)| *key != siblings);
-        if extra.clone().next().is_none() {
+        let anchored = definition.schema.json.get("$anchor").is_some();
+        if extra.clone().next().is_none() && !anchored {
             return Some((id, definition.schema.clone()));
         }
         let mut merged = definition.schema.json.as_object()?.clone();
+        // The definition may go along too, and an anchor may stand only once.
+        merged.shift_remove("$anchor");
         merged.extend(extra.map(|(key, value)| (key.clone(), value.clone())));
         Some((id, Schema { json: Arc::new(Value::Object(merged)), uses: definition.schema.uses.clone() }))
     }

@@ -52,6 +52,7 @@ pub fn is_annotation(keyword: &str) -> bool {
             | "contentMediaType"
             | "contentEncoding"
             | "$comment"
+            | "$anchor"
     )
 }
 

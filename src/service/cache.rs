@@ -13,10 +13,15 @@ use std::time::{Duration, Instant};
 /// Most answers that are kept.
 const MOST: usize = 1024;
 
+/// Digest of tool, caller and arguments.
+type Key = [u8; 32];
+/// Until when, and what.
+type Entry = (Instant, Arc<Content>);
+
 /// Answers by tool, caller and arguments.
 #[derive(Default)]
 pub struct Cache {
-    entries: Mutex<HashMap<[u8; 32], (Instant, Arc<Content>)>>,
+    entries: Mutex<HashMap<Key, Entry>>,
 }
 
 impl Cache {

@@ -66,6 +66,9 @@ impl Service {
                 true => Duration::ZERO,
                 false => response.retry_after().unwrap_or(every).min(at_most.saturating_sub(started.elapsed())),
             };
+            if let Some(events) = &context.events {
+                events.waiting();
+            }
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = context.cancel.cancelled() => return Content::error("Cancelled; the job itself may go on.".to_string()),

@@ -212,6 +212,9 @@ impl Service {
         match &tool.action {
             Action::Request(action) => Ok(self.request(state, context, tool, action, arguments).await),
             Action::Steps(steps) => Box::pin(self.steps(state, context, tool, steps, arguments, depth)).await,
+            Action::Workflow(workflow) => {
+                Box::pin(self.workflow(state, context, tool, workflow, arguments, depth)).await
+            }
             Action::Search => Ok(self.search(state, &context.caller, &arguments).await),
             Action::Describe => self.describe(state, &context.caller, &arguments).await,
             Action::CallByName => Ok(Content::error("`call_tool` can't be a step; name the tool itself.".to_string())),
@@ -228,8 +231,8 @@ impl Service {
     ) -> Result<Outcome<Content>, Failure> {
         let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
         let inner = arguments.get("arguments").cloned().unwrap_or_else(|| json!({}));
-        let tool =
-            reachable(&state.catalog, name).filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_)));
+        let tool = reachable(&state.catalog, name)
+            .filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_) | Action::Workflow(_)));
         let allowed = match tool {
             Some(tool) => matches!(state.gate.decide(&context.caller, tool).await, Decision::Allow),
             None => false,

@@ -18,6 +18,8 @@ pub enum BodyTemplate {
     Value(Vec<String>),
     /// Text with placeholders.
     Text(Template),
+    /// Several pieces as one text; `null` is nothing, lists and objects are compact JSON.
+    Joined(Vec<BodyTemplate>),
     /// A list.
     List(Vec<BodyTemplate>),
     /// An object.
@@ -44,6 +46,16 @@ impl BodyTemplate {
             BodyTemplate::Literal(literal) => Ok(literal.clone()),
             BodyTemplate::Value(path) => lookup(scope.value(), path).cloned().ok_or_else(|| missing(path)),
             BodyTemplate::Text(template) => template.render_in(scope).map(Value::String),
+            BodyTemplate::Joined(pieces) => {
+                let mut text = String::new();
+                for piece in pieces {
+                    super::write_value(&mut text, &piece.render_in(scope)?);
+                    if text.len() > super::MAX_OUTPUT {
+                        return Err(super::too_long());
+                    }
+                }
+                Ok(Value::String(text))
+            }
             BodyTemplate::List(items) => items.iter().map(|item| item.render_in(scope)).collect(),
             BodyTemplate::Object(members) => {
                 let mut object = Map::with_capacity(members.len());
@@ -79,7 +91,7 @@ impl BodyTemplate {
             BodyTemplate::Literal(_) => {}
             BodyTemplate::Value(path) => add(path.clone()),
             BodyTemplate::Text(template) => template.placeholders().into_iter().for_each(add),
-            BodyTemplate::List(items) => items.iter().for_each(|item| item.collect(list)),
+            BodyTemplate::List(items) | BodyTemplate::Joined(items) => items.iter().for_each(|item| item.collect(list)),
             BodyTemplate::Object(members) => members.iter().for_each(|(_, member)| member.collect(list)),
         }
     }

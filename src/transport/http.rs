@@ -14,7 +14,7 @@ mod stalled;
 use super::{Certificate, Settings};
 use crate::access::Caller;
 use crate::protocol::{INVALID_REQUEST, RpcError, Server};
-use ::http::header::{ALLOW, CONTENT_TYPE, WWW_AUTHENTICATE};
+use ::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use ::http::request::Parts;
 use ::http::{HeaderValue, Method, Request, Response, StatusCode};
 use axum::Router;
@@ -48,6 +48,8 @@ pub(super) struct Http {
     guard: Guard,
     sessions: Arc<Sessions>,
     sse: sse::Streams,
+    /// One for each POST that may run.
+    turns: Semaphore,
     /// Fires on shutdown.
     closing: CancellationToken,
 }
@@ -64,8 +66,9 @@ pub async fn serve_http(
     let guard = Guard::new(&settings, listener.local_addr()?.ip().is_loopback());
     let sessions = Arc::new(Sessions::new(&settings));
     let extra = settings.extra.clone();
-    let http =
-        Arc::new(Http { server, settings, guard, sessions, sse: sse::Streams::default(), closing: shutdown.clone() });
+    let turns = Semaphore::new(settings.max_requests.clamp(1, Semaphore::MAX_PERMITS));
+    let sse = sse::Streams::default();
+    let http = Arc::new(Http { server, settings, guard, sessions, sse, turns, closing: shutdown.clone() });
     let router = routes(&http).merge(extra);
     let connections = Arc::new(Semaphore::new(http.settings.max_connections.max(1)));
     let tasks = TaskTracker::new();
@@ -222,7 +225,10 @@ impl Http {
         let mut response = match self.identify(&parts, certificate).await {
             Err(response) => *response,
             Ok(caller) => match parts.method {
-                Method::POST => post::post(self, parts, body, caller).await,
+                Method::POST => match self.turns.try_acquire() {
+                    Ok(_turn) => post::post(self, parts, body, caller).await,
+                    Err(_) => crowded(),
+                },
                 Method::GET => listen::get(self, &parts, &caller),
                 Method::DELETE => listen::delete(self, &parts, &caller),
                 _ => not_allowed("POST, GET, DELETE, OPTIONS"),
@@ -288,6 +294,12 @@ fn bare(status: StatusCode) -> Response<Body> {
 /// mistakes it for an older kind of server.
 fn refusal(status: StatusCode, text: impl Into<std::borrow::Cow<'static, str>>) -> Response<Body> {
     json(status, RpcError::new(INVALID_REQUEST, text).write(None))
+}
+
+fn crowded() -> Response<Body> {
+    let mut response = refusal(StatusCode::SERVICE_UNAVAILABLE, "Too many requests at the moment; try again later");
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
 }
 
 fn not_allowed(methods: &'static str) -> Response<Body> {

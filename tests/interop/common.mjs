@@ -14,8 +14,8 @@ export const checks = label => ({
   },
   done() { console.log(`done ${label}`); },
 });
-const freePort = () => new Promise(resolve => { const s = net.createServer(); s.listen(0, '127.0.0.1', () => { const {port} = s.address(); s.close(() => resolve(port)); }); });
-const open = port => new Promise(resolve => { const s = net.connect(port, '127.0.0.1', () => { s.destroy(); resolve(true); }); s.on('error', () => resolve(false)); });
+export const freePort = () => new Promise(resolve => { const s = net.createServer(); s.listen(0, '127.0.0.1', () => { const {port} = s.address(); s.close(() => resolve(port)); }); });
+export const open = port => new Promise(resolve => { const s = net.connect(port, '127.0.0.1', () => { s.destroy(); resolve(true); }); s.on('error', () => resolve(false)); });
 export async function withServer(run) {
   const port = await freePort();
   const child = spawn(BIN, [...SERVE, '--listen', `127.0.0.1:${port}`], {stdio: 'ignore'});

@@ -328,6 +328,11 @@ impl Double {
                 self.say(Seen::Trace(context.trace.as_deref().cloned()));
                 say("traced")
             }
+            "features" => {
+                let known = [("elicitation", context.client.elicitation), ("sampling", context.client.sampling)];
+                let known: Vec<&str> = known.into_iter().filter(|(_, known)| *known).map(|(name, _)| name).collect();
+                say(&known.join(" "))
+            }
             "broken" => Err(Failure::Internal("something broke".to_owned())),
             "scoped" => Err(Failure::InsufficientScope(vec!["write".to_owned()])),
             "needs_sampling" if context.client.sampling => say("sampled"),

@@ -277,7 +277,7 @@ async fn who_can_not_be_asked_gets_a_failed_call_that_says_why() {
         (Version::V2025_11_25, json!({"elicitation": {"url": {}}}), "ask", "elicitation"),
         (Version::V2025_11_25, json!({"elicitation": {}}), "ask_url", "elicitation"),
         (Version::V2025_06_18, json!({"elicitation": {"url": {}, "form": {}}}), "ask_url", "URL"),
-        (Version::V2025_03_26, json!({"elicitation": {}}), "ask", "2025-03-26"),
+        (Version::V2025_03_26, json!({"elicitation": {}}), "ask", "elicitation"),
         (Version::V2025_11_25, json!({}), "ask_model", "sampling"),
         (Version::V2024_11_05, json!({}), "ask_roots", "roots"),
         (Version::V2024_11_05, json!({}), "needs_sampling", "sampling"),
@@ -292,6 +292,16 @@ async fn who_can_not_be_asked_gets_a_failed_call_that_says_why() {
     let error = json!({"code": -1, "message": "no"});
     let answer = peer.ask(json!({"jsonrpc": "2.0", "id": question["id"], "error": error})).await;
     assert_eq!(answer["result"]["isError"], true);
+}
+
+#[tokio::test]
+async fn a_capability_that_the_revision_has_no_message_for_does_not_count() {
+    // Some clients declare elicitation whatever they speak: the service must take its other way of asking.
+    for version in LEGACY {
+        let mut peer = Peer::legacy(version, json!({"elicitation": {"form": {}}, "sampling": {}})).await;
+        let able = if version >= Version::V2025_06_18 { "elicitation sampling" } else { "sampling" };
+        assert_eq!(text(&peer.call("features").await), able, "{}", version.as_str());
+    }
 }
 
 #[tokio::test]

@@ -40,7 +40,10 @@ pub(super) fn wanted_tools<'a>(unit: &'a Unit, at: At<'_>) -> (Vec<Chosen<'a>>, 
         .mapping
         .tools
         .iter()
-        .filter(|(_, rules)| rules.request.is_none() && rules.steps.is_empty())
+        .filter(|(name, rules)| {
+            let workflow = rules.operation.is_none() && super::workflow::is_workflow(unit, name);
+            rules.request.is_none() && rules.steps.is_empty() && !workflow
+        })
         .map(|(name, rules)| Entry { name, rules, used: false })
         .collect();
     let mut hits = vec![false; unit.mapping.rules.len()];
@@ -104,6 +107,19 @@ pub(super) fn names(wanted: &str, operation: &Operation) -> bool {
         || wanted.split_once(' ').is_some_and(|(method, path)| {
             method.eq_ignore_ascii_case(&operation.method) && path.trim() == operation.path
         })
+}
+
+/// What the rules say of an operation.
+///
+/// # Errors
+/// It is excluded; why.
+pub(super) fn rule_edits(unit: &Unit, source: &str, operation: &Operation, at: At<'_>) -> Result<ToolEdits, String> {
+    // What rules hit, and problems of their templates, are told when the operations become tools.
+    let (mut hits, mut problems) = (vec![false; unit.mapping.rules.len()], Vec::new());
+    match by_rules(unit, source, operation, &mut hits, &mut problems, at) {
+        ByRules::Edits(edits, _) => Ok(*edits),
+        ByRules::Excluded(reason) => Err(reason),
+    }
 }
 
 /// What rules say of an operation: edits and the keys of `args` among them, or that it is left out.

@@ -1,6 +1,7 @@
 //! Operations → tools: which ones, under which names, with which edits.
 
 use super::edits::{Chosen, wanted_tools};
+use super::output::Answers;
 use super::{At, Compiler, Unit, problem, token};
 use crate::catalog::name::{NameCandidate, tool_names};
 use crate::catalog::{Action, Annotations, Input, OperationRef, Output, RequestAction, Tool, hints};
@@ -10,12 +11,16 @@ use crate::openapi::{Api, Operation, ParameterIn, RoutePart};
 use crate::request::{self, PathPart};
 use crate::schema::check::Checker;
 use crate::template::Template;
+use indexmap::IndexMap;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Everything needed to make one tool of one operation.
 pub(super) struct Making<'a> {
     pub api: &'a Api,
     pub operation: &'a Operation,
+    /// Relaxed schemas of this source's answers; `None` makes them for this tool alone.
+    pub answers: Option<&'a RefCell<Answers<'a>>>,
     pub source: &'a Source,
     pub source_name: &'a str,
     pub source_index: usize,
@@ -68,8 +73,12 @@ impl Compiler<'_> {
         let names = apart(names, &candidates, &taken, &chosen);
         self.used_rule_args.clear();
         let brought: Vec<(usize, String)> = chosen.iter().flat_map(|choice| choice.rule_args.iter().cloned()).collect();
+        let answers: IndexMap<&str, RefCell<Answers<'_>>> =
+            unit.apis.iter().map(|(name, api)| (name.as_str(), RefCell::new(Answers::new(api)))).collect();
         for (choice, name) in chosen.into_iter().zip(names) {
-            self.operation(unit, sources, choice, name, at);
+            if let Some(answers) = answers.get(choice.source) {
+                self.operation(unit, sources, answers, choice, name, at);
+            }
         }
         self.stale_rule_arguments(brought, at);
         self.stale_variables(unit, at);
@@ -86,7 +95,15 @@ impl Compiler<'_> {
         }
     }
 
-    fn operation(&mut self, unit: &Unit, sources: &[(String, usize)], choice: Chosen<'_>, name: String, at: At<'_>) {
+    fn operation<'a>(
+        &mut self,
+        unit: &'a Unit,
+        sources: &[(String, usize)],
+        answers: &'a RefCell<Answers<'a>>,
+        choice: Chosen<'a>,
+        name: String,
+        at: At<'a>,
+    ) {
         let operation = choice.operation;
         if let Some(reason) = choice.left_out {
             self.skip(choice.source, &operation.method, &operation.path, operation.operation_id.as_deref(), reason);
@@ -103,6 +120,7 @@ impl Compiler<'_> {
         let making = Making {
             api: choice.api,
             operation,
+            answers: Some(answers),
             source,
             source_name: choice.source,
             source_index,
@@ -143,7 +161,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn tool_of(&mut self, making: &Making<'_>) -> Result<(Tool, Vec<String>), Diagnostic> {
+    pub(super) fn tool_of(&mut self, making: &Making<'_>) -> Result<(Tool, Vec<String>), Diagnostic> {
         let operation = making.operation;
         let here = || making.operation_place();
         let method = http::Method::from_bytes(operation.method.as_bytes())
@@ -187,6 +205,9 @@ impl Compiler<'_> {
             own: super::person::own_arguments(&making.edits),
             aliases: Vec::new(),
         };
+        let published = Arc::new(input.published);
+        // Mostly the two are the same: then they share their memory.
+        let check = if input.check == *published { published.clone() } else { Arc::new(input.check) };
         let tool = Tool {
             name: making.name.clone(),
             title: making.edits.title.clone().or_else(|| operation.summary.clone()).map(|title| clip(&title, 120)),
@@ -202,8 +223,8 @@ impl Compiler<'_> {
                 deprecated: operation.deprecated,
             }),
             input: Input {
-                published: Arc::new(input.published),
-                check: Checker::new(Arc::new(input.check)),
+                published,
+                check: Checker::new(check),
                 body_check: input.body_check.map(|schema| Checker::new(Arc::new(schema))),
                 mirrored: input.mirrored,
             },

@@ -93,7 +93,7 @@ impl Compiler<'_> {
                     format!("step `{}` calls `{}`, which is no tool or operation", rule.id, rule.call),
                     at.value(&format!("{here}/call")),
                 );
-                return Err(match nearest(&rule.call, names.into_iter()) {
+                return Err(match nearest(&rule.call, names) {
                     Some(near) => diagnostic.fix(format!("did you mean `{near}`?")),
                     None => diagnostic,
                 });

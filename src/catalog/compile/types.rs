@@ -26,7 +26,9 @@ pub(super) fn mismatch(
             (if read { wanted } else { Kinds::STRING }, "a text".to_string())
         }
         BodyTemplate::Literal(value) => (Kinds::of(value), spoken(Kinds::of(value))),
-        BodyTemplate::Text(_) => (Kinds::STRING, "a text with more than one placeholder in it".to_string()),
+        BodyTemplate::Text(_) | BodyTemplate::Joined(_) => {
+            (Kinds::STRING, "a text with more than one placeholder in it".to_string())
+        }
         BodyTemplate::List(_) => (Kinds::ARRAY, "a list".to_string()),
         BodyTemplate::Object(_) => (Kinds::OBJECT, "an object".to_string()),
         BodyTemplate::Value(path) => {

@@ -50,6 +50,7 @@ impl Verifier<'_, '_> {
             self.template(&at("confirm"), confirm);
         }
         self.asks(&edits.ask, &at("ask"));
+        self.answers_arrive(edits, pointer);
         self.not_zero(&at("timeout"), edits.timeout);
         if let Some(cache) = &edits.cache {
             self.not_zero(&join(&at("cache"), "ttl"), Some(cache.ttl));
@@ -420,6 +421,28 @@ impl Verifier<'_, '_> {
                     &join(&at, "after"),
                     "these questions wait for each other",
                     "let one of them come first",
+                );
+            }
+        }
+    }
+
+    /// What the person gives must reach the request.
+    fn answers_arrive(&mut self, edits: &ToolEdits, pointer: &str) {
+        for (name, ask) in &edits.ask {
+            let into = ask.into.as_deref().unwrap_or(name);
+            let whole = format!("body.{into}");
+            let taken = |(key, edits): &(&String, &ArgumentEdits)| {
+                (**key == into || **key == whole) && (edits.hide == Some(true) || edits.value.is_some())
+            };
+            if let Some((key, edits)) = edits.args.iter().find(taken) {
+                let why = if edits.value.is_some() { "value" } else { "hide" };
+                let at = join(&join(&join(pointer, "args"), key), why);
+                let message = format!("`{why}` would drop the answer to `{name}`");
+                self.key_error(
+                    "conflict",
+                    &at,
+                    message,
+                    format!("delete `{why}`: what `ask` fills in is not shown to the model"),
                 );
             }
         }

@@ -163,7 +163,8 @@ impl<'a> Reader<'a> {
         let nodes: Vec<Node<'a>> = table.entries.iter().map(|it| it.node.clone()).collect();
         let mut names = table.names;
         let list = table.entries.into_iter().map(|it| (it.name, it.json.unwrap_or(Value::Bool(true)))).collect();
-        let (list, broken) = cycle::break_cycles(list, &mut names);
+        let (mut list, broken) = cycle::break_cycles(list, &mut names);
+        keep_anchors(&nodes, &mut list);
         for id in broken {
             if let Some(node) = nodes.get(id) {
                 self.findings.add(Finding::note(
@@ -189,4 +190,24 @@ impl<'a> Reader<'a> {
         };
         Definitions { list: list.into_iter().map(define).collect() }
     }
+}
+
+/// Gives definitions the `$anchor` that their author gave them (2020-12 Core, section 8.2.2). References
+/// are pointers by now; nothing needs it but a reader who knows the schema by that name. Of several equal
+/// ones the first stays: in one schema they may not repeat.
+fn keep_anchors(nodes: &[Node<'_>], list: &mut [(String, Value)]) {
+    let mut taken = HashSet::new();
+    for (node, (_, json)) in nodes.iter().zip(list) {
+        let anchor = node.value.get("$anchor").and_then(Value::as_str).filter(|it| is_anchor(it));
+        if let (Some(anchor), Some(object)) = (anchor, json.as_object_mut())
+            && taken.insert(anchor)
+        {
+            object.insert("$anchor".to_owned(), Value::String(anchor.to_owned()));
+        }
+    }
+}
+
+fn is_anchor(text: &str) -> bool {
+    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
+    text.bytes().all(inner) && text.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
 }

@@ -11,7 +11,8 @@ fn put(object: &mut Map<String, Value>, key: &str, value: Option<impl Into<Value
     }
 }
 
-pub(super) fn tool(tool: &Tool, version: Version) -> Value {
+/// `tasks` says whether calls of this tool can become tasks.
+pub(super) fn tool(tool: &Tool, tasks: bool, version: Version) -> Value {
     let knows = version.knows();
     let mut object = Map::new();
     put(&mut object, "name", Some(tool.name.as_str()));
@@ -35,6 +36,9 @@ pub(super) fn tool(tool: &Tool, version: Version) -> Value {
         put(&mut hints, "idempotentHint", Some(tool.annotations.idempotent));
         put(&mut hints, "openWorldHint", Some(tool.annotations.open_world));
         put(&mut object, "annotations", Some(hints));
+    }
+    if knows.tasks && tasks {
+        put(&mut object, "execution", Some(json!({"taskSupport": "optional"})));
     }
     if knows.icons && !tool.icons.is_empty() {
         put(&mut object, "icons", Some(tool.icons.clone()));

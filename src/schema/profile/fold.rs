@@ -58,7 +58,7 @@ impl<'r> Fold<'r> {
         }
         self.fuel -= 1;
         for (keyword, value) in members {
-            if !FOLDED.contains(&keyword.as_str()) && keyword != "$defs" {
+            if !FOLDED.contains(&keyword.as_str()) && keyword != "$defs" && keyword != "$anchor" {
                 out.insert(keyword.clone(), value.clone());
             }
         }

@@ -1,0 +1,100 @@
+"""A mapping that changes while clients are connected: they hear of it, and list the new tools. usage: changes.py 1|2
+(1 = Python SDK 1.x, 2 = Python SDK 2.x)"""
+import asyncio, pathlib, shutil, sys, tempfile
+sys.path.insert(0, __file__.rsplit("/", 1)[0])
+from common import BIN, Checks
+from story import HERE, backend, free_port, running
+
+OLD, NEW = "  count:\n    operation: count", "  count_up:\n    operation: count"
+
+
+class Mapping:
+    """A copy of the story's mapping in which a tool changes its name back and forth."""
+
+    def __init__(self, folder, rest):
+        self.file = pathlib.Path(folder) / "story.yaml"
+        shutil.copy(f"{HERE}/story.openapi.yaml", folder)
+        shutil.copy(f"{HERE}/story.yaml", folder)
+        self.stdio = ["serve", str(self.file), "--stdio"]
+        self.rest = rest
+
+    def turn(self):
+        """Renames the tool; returns the name it has now and the one it had."""
+        text = self.file.read_text()
+        new = OLD in text
+        self.file.write_text(text.replace(OLD, NEW) if new else text.replace(NEW, OLD))
+        return ("count_up", "count") if new else ("count", "count_up")
+
+    def served(self):
+        port = free_port()
+        return running([BIN, "serve", str(self.file), "--listen", f"127.0.0.1:{port}"], port, env=self.rest.environment)
+
+
+async def check(label, mapping, heard, names):
+    checks = Checks(label)
+    await names()
+    now, before = mapping.turn()
+    try:
+        await asyncio.wait_for(heard(), 20)
+        checks.same("hears that the tools changed", True, True)
+    except TimeoutError:
+        checks.true("hears that the tools changed", False, "nothing was heard")
+    listed = await names()
+    checks.same("lists the new name", (now in listed, before in listed), (True, False))
+
+
+async def first(mapping):
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.sse import sse_client
+    from mcp.client.stdio import stdio_client
+    from mcp.client.streamable_http import streamablehttp_client
+    from mcp.client.websocket import websocket_client
+    import mcp.types as types
+
+    async def session(revision, streams, label):
+        types.LATEST_PROTOCOL_VERSION = revision
+        changed = asyncio.Event()
+
+        async def message(one):
+            if isinstance(one, types.ServerNotification) and isinstance(one.root, types.ToolListChangedNotification):
+                changed.set()
+
+        async with streams as pair, ClientSession(pair[0], pair[1], message_handler=message) as client:
+            await client.initialize()
+
+            async def names():
+                return [tool.name for tool in (await client.list_tools()).tools]
+            # The stream for notifications is opened by a task of its own.
+            await asyncio.sleep(0.3)
+            await check(f"changes py1 {revision} {label}", mapping, changed.wait, names)
+
+    for revision in ["2024-11-05", "2025-11-25"]:
+        await session(revision, stdio_client(StdioServerParameters(command=BIN, args=mapping.stdio, env=mapping.rest.environment)), "stdio")
+        with mapping.served() as port:
+            await session(revision, streamablehttp_client(f"http://127.0.0.1:{port}/mcp"), "http")
+            await session(revision, sse_client(f"http://127.0.0.1:{port}/sse"), "sse")
+            await session(revision, websocket_client(f"ws://127.0.0.1:{port}/ws"), "websocket")
+
+
+async def second(mapping):
+    from mcp import Client, StdioServerParameters
+
+    async def session(target, label):
+        async with Client(target, mode="2026-07-28", cache=None) as client:
+            async def names():
+                return [tool.name for tool in (await client.list_tools()).tools]
+            async with client.listen(tools_list_changed=True) as subscription:
+                await check(f"changes py2 {label}", mapping, subscription.__anext__, names)
+
+    await session(StdioServerParameters(command=BIN, args=mapping.stdio, env=mapping.rest.environment), "stdio")
+    with mapping.served() as port:
+        await session(f"http://127.0.0.1:{port}/mcp", "http")
+
+
+async def main():
+    with tempfile.TemporaryDirectory() as folder, backend() as rest:
+        await (first if sys.argv[1] == "1" else second)(Mapping(folder, rest))
+    Checks(f"changes {sys.argv[1]}").done()
+
+
+asyncio.run(main())

@@ -1,0 +1,165 @@
+//! The real binary: settings picked up, signals, health.
+
+use super::{Folder, Reply, hash, modern, post};
+use serde_json::{Value, json};
+use std::process::Stdio;
+use std::sync::Arc;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStderr, Command};
+
+fn command(folder: &Folder) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rest-mcp"));
+    command
+        .current_dir(folder.0.path())
+        .kill_on_drop(true)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+struct Served {
+    child: Child,
+    url: String,
+    log: Lines<BufReader<ChildStderr>>,
+}
+
+impl Served {
+    /// Starts and reads the address it serves on.
+    async fn start(folder: &Folder, arguments: &[&str]) -> Served {
+        let mut child = command(folder).arg("serve").args(arguments).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut seen = String::new();
+        while let Some(line) = log.next_line().await.unwrap() {
+            if let Some((_, rest)) = line.split_once("serving MCP on ") {
+                let url = rest.split(' ').next().unwrap().trim_end_matches("/mcp").to_owned();
+                return Served { child, url, log };
+            }
+            seen.push_str(&line);
+            seen.push('\n');
+        }
+        panic!("{seen}");
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().unwrap().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    }
+
+    async fn line(&mut self, part: &str) -> String {
+        while let Some(line) = self.log.next_line().await.unwrap() {
+            if line.contains(part) {
+                return line;
+            }
+        }
+        panic!("the log ended without `{part}`");
+    }
+
+    async fn list(&self, headers: &[(&str, &str)]) -> Reply {
+        post(&reqwest::Client::new(), &self.url, headers, &modern("tools/list", json!({}))).await
+    }
+}
+
+#[tokio::test]
+async fn the_settings_of_the_folder_are_picked_up_and_sighup_reads_them_again() {
+    let settings = format!(
+        "reload: {{ watch: false }}\naccess: {{ api_keys: [{{ name: a, key_hash: \"{}\" }}] }}\n",
+        hash("a-key")
+    );
+    let folder = Folder::new(&settings, "http://127.0.0.1:9");
+    let mut served = Served::start(&folder, &[]).await;
+    assert_eq!(served.list(&[]).await.status, 401);
+    assert_eq!(served.list(&[("x-api-key", "a-key")]).await.body["result"]["tools"].as_array().unwrap().len(), 5);
+    folder.write(
+        "mapping.yaml",
+        &format!("{}rules: [{{ match: {{ method: DELETE }}, exclude: true }}]\n", super::MAPPING),
+    );
+    served.signal("HUP");
+    let line = served.line("reloaded").await;
+    assert!(line.contains("deletePet"), "{line}");
+    assert_eq!(served.list(&[("x-api-key", "a-key")]).await.body["result"]["tools"].as_array().unwrap().len(), 4);
+    for (url, code) in [
+        (format!("{}/healthz", served.url), 0),
+        (format!("{}/readyz", served.url), 0),
+        (format!("{}/gone", served.url), 1),
+    ] {
+        let status = command(&folder).args(["healthcheck", &url]).status().await.unwrap();
+        assert_eq!(status.code(), Some(code), "{url}");
+    }
+    served.signal("TERM");
+    assert_eq!(served.child.wait().await.unwrap().code(), Some(0));
+    let status = command(&folder).args(["healthcheck", &format!("{}/healthz", served.url)]).status().await.unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
+#[tokio::test]
+async fn sigterm_finishes_what_is_in_flight_and_exits_with_0() {
+    let (entered, gate) = (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
+    let (said, held) = (entered.clone(), gate.clone());
+    let router = axum::Router::new().fallback(move || {
+        let (said, held) = (said.clone(), held.clone());
+        async move {
+            said.notify_one();
+            held.notified().await;
+            ([("content-type", "application/json")], "{\"done\":true}")
+        }
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let api = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let folder = Folder::new("audit: { to: audit.jsonl }\n", &api);
+    let mut served = Served::start(&folder, &["--config", "rest-mcp.yaml"]).await;
+    let url = served.url.clone();
+    let calling = tokio::spawn(async move {
+        let call = modern("tools/call", json!({"name": "getPet", "arguments": {"id": "7"}}));
+        post(&reqwest::Client::new(), &url, &[], &call).await
+    });
+    entered.notified().await;
+    served.signal("TERM");
+    served.line("stopping").await;
+    // No new connection is taken any more; until then the server may still say so itself.
+    let address = served.url.trim_start_matches("http://").to_owned();
+    while tokio::net::TcpStream::connect(&address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    gate.notify_one();
+    let reply = calling.await.unwrap();
+    assert_eq!(reply.body["result"]["structuredContent"], json!({"done": true}), "{reply:?}");
+    assert_eq!(served.child.wait().await.unwrap().code(), Some(0));
+    assert!(folder.read("audit.jsonl").contains("\"outcome\":\"ok\""), "the last event is written");
+}
+
+#[tokio::test]
+async fn stdio_trusts_its_environment() {
+    let settings = format!(
+        "audit: {{ to: audit.jsonl }}\naccess: {{ api_keys: [{{ name: a, key_hash: \"{}\" }}] }}\n",
+        hash("a-key")
+    );
+    let folder = Folder::new(&settings, "http://127.0.0.1:9");
+    let mut child = command(&folder).args(["serve", "--stdio"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let line = format!("{}\n", modern("tools/list", json!({})));
+    input.write_all(line.as_bytes()).await.unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let reply: Value = serde_json::from_str(&output.next_line().await.unwrap().unwrap()).unwrap();
+    assert_eq!(reply["result"]["tools"].as_array().unwrap().len(), 5, "{reply}");
+    drop(input);
+    assert_eq!(child.wait().await.unwrap().code(), Some(0));
+    let audit = folder.read("audit.jsonl");
+    assert!(audit.contains("\"transport\":\"stdio\"") && audit.contains("\"count\":5"), "{audit}");
+}
+
+#[tokio::test]
+async fn an_open_server_is_refused_and_check_says_why() {
+    let folder = Folder::new("", "http://127.0.0.1:9");
+    folder.write(
+        "rest-mcp.yaml",
+        "version: 1\nmappings: [mapping.yaml]\nlisten: \"${env:NO_SUCH_ADDRESS:-0.0.0.0:0}\"\n",
+    );
+    for arguments in [&["serve"][..], &["check"], &["check", "--config", "rest-mcp.yaml"]] {
+        let output = command(&folder).args(arguments).output().await.unwrap();
+        assert!(!output.status.success(), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("allow_public"), "{arguments:?}: {said}");
+    }
+}
