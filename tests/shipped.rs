@@ -109,7 +109,7 @@ async fn every_mapping_on_a_page_loads() {
                 parse(Arc::new(Source { name: name.clone(), text: block }), name, &Limits::default());
             assert_eq!(problems(&report), "", "{}", page.display());
             let input = Input { kind: Kind::Mapping, document: Arc::new(document.unwrap()) };
-            let inputs = Inputs { list: vec![input], base_url: None };
+            let inputs = Inputs { list: vec![input], ..Inputs::default() };
             assert_eq!(loads(&inputs).await, "", "{}", page.display());
         }
     }
