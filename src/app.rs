@@ -16,7 +16,7 @@ use crate::access::Access;
 use crate::catalog::compile::{Beside, Options, Unit, compile};
 use crate::catalog::{Action, Catalog, CredentialValue, hints};
 use crate::diagnostic::{Diagnostic, Report, Severity};
-use crate::document::{Document, DocumentSet};
+use crate::document::{Document, DocumentSet, location};
 use crate::load::{self, Freshness, LoadOptions};
 use crate::mapping::{Environment, Mapping, Slot, Source};
 use crate::openapi::{self, Api};
@@ -118,11 +118,10 @@ impl Loader<'_> {
         }
         let api = self.api(&input.document.location, &[], &Source::default(), None).await?;
         self.apis.push((name.clone(), api.clone()));
-        let mapping = Mapping {
-            version: 1,
-            sources: IndexMap::from_iter([(name.clone(), self.source(&name, Source::default()))]),
-            ..Mapping::default()
-        };
+        let mut source = self.source(&name, Source::default());
+        self.fence(&mut source, &input.document.location, &api);
+        let sources = IndexMap::from_iter([(name.clone(), source)]);
+        let mapping = Mapping { version: 1, sources, ..Mapping::default() };
         Some(Unit { mapping, document: None, apis: IndexMap::from_iter([(name, api)]), workflows: Vec::new() })
     }
 
@@ -133,7 +132,6 @@ impl Loader<'_> {
         self.report.merge(report);
         let mut mapping = mapping?;
         let environment = Beside { environment: self.environment, location: Some(&input.document.location) };
-        self.workflows(&mut mapping, input).await;
         let mut apis = IndexMap::new();
         let mut specs = Vec::new();
         let mut workflows = Vec::new();
@@ -164,6 +162,7 @@ impl Loader<'_> {
                 }
             }
             if let Some(api) = self.api(&location, &overlays, source, Some((&input.document, &pointer))).await {
+                self.fence(source, &location, &api);
                 self.apis.push((name.clone(), api.clone()));
                 apis.insert(name.clone(), api);
             }
@@ -192,45 +191,16 @@ impl Loader<'_> {
         document.map(|loaded| Arc::new(loaded.document))
     }
 
-    /// Adds the workflows of Arazzo documents to the tools. An entry under `tools` with a workflow's name edits it.
-    async fn workflows(&mut self, mapping: &mut Mapping, input: &Input) {
-        let environment = Beside { environment: self.environment, location: Some(&input.document.location) };
-        let mut named = Vec::new();
-        for (name, source) in &mapping.sources {
-            for (index, workflow) in source.workflows.iter().enumerate() {
-                let pointer = format!("/sources/{}/workflows/{index}", crate::document::pointer::escape(name));
-                match workflow.resolve_public(&environment) {
-                    Ok(text) => named.push((relative_to(&input.document.location, &text), pointer)),
-                    Err(error) => self.report.push(
-                        Diagnostic::error("unresolved-value", error.to_string()).at(input.document.place(&pointer)),
-                    ),
-                }
-            }
+    /// A document from the net that names servers of another origin must not lead into the private network.
+    fn fence(&self, source: &mut Source, location: &str, api: &Api) {
+        if source.base_url.is_some() || source.limits.allow_private.is_some() || !location::is_url(location) {
+            return;
         }
-        for (location, pointer) in named {
-            self.files.push(location.clone());
-            let (document, report) = load::load_document(&location, &LoadOptions::default()).await;
-            self.report.merge(report);
-            let Some(document) = document.map(|loaded| loaded.document) else {
-                let problem = "the workflows can't be read; see the problem above";
-                self.report.push(Diagnostic::error("unreadable-workflows", problem).at(input.document.place(&pointer)));
-                continue;
-            };
-            let (tools, report) = crate::mapping::arazzo::tools(&document);
-            self.report.merge(report);
-            for (name, workflow) in tools {
-                let entry = mapping.tools.entry(name.clone()).or_default();
-                if entry.operation.is_some() || entry.request.is_some() || !entry.steps.is_empty() {
-                    let problem = format!("a workflow is called `{name}` too");
-                    let place =
-                        input.document.key_place(&format!("/tools/{}", crate::document::pointer::escape(&name)));
-                    self.report.push(Diagnostic::error("name-collision", problem).at(place).fix("rename this tool"));
-                    continue;
-                }
-                entry.edits = workflow.edits.over(&entry.edits);
-                entry.input = workflow.input;
-                entry.steps = workflow.steps;
-            }
+        let origin = |text: &str| url::Url::parse(text).ok().map(|url| url.origin());
+        let own = origin(location);
+        let servers = api.operations.iter().flat_map(|operation| &operation.servers);
+        if servers.into_iter().any(|server| origin(&server.url) != own) {
+            source.limits.allow_private = Some(false);
         }
     }
 

@@ -83,12 +83,17 @@ async fn the_settings_of_the_folder_are_picked_up_and_sighup_reads_them_again() 
         (format!("{}/readyz", served.url), 0),
         (format!("{}/gone", served.url), 1),
     ] {
-        let status = command(&folder).args(["healthcheck", &url]).status().await.unwrap();
+        let status = command(&folder).args(["healthcheck", &url]).stderr(Stdio::null()).status().await.unwrap();
         assert_eq!(status.code(), Some(code), "{url}");
     }
     served.signal("TERM");
     assert_eq!(served.child.wait().await.unwrap().code(), Some(0));
-    let status = command(&folder).args(["healthcheck", &format!("{}/healthz", served.url)]).status().await.unwrap();
+    let status = command(&folder)
+        .args(["healthcheck", &format!("{}/healthz", served.url)])
+        .stderr(Stdio::null())
+        .status()
+        .await
+        .unwrap();
     assert_eq!(status.code(), Some(1));
 }
 

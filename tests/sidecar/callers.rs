@@ -61,7 +61,7 @@ async fn no_wrong_credential_gets_in_and_all_get_one_answer() {
     let mut unknown = Header::new(Algorithm::ES256);
     unknown.kid = Some("k9".to_owned());
     let wrong = [
-        ("wrong key", "nope".to_owned(), "unknown_key"),
+        ("wrong key", "nope".to_owned(), "token_malformed"),
         ("expired", signer.sign(&with(json!({"exp": now() - 600}))), "token_expired"),
         ("wrong audience", signer.sign(&with(json!({"aud": "https://elsewhere.example"}))), "token_audience"),
         ("wrong issuer", signer.sign(&with(json!({"iss": "https://evil.example"}))), "token_issuer"),
