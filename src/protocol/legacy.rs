@@ -10,8 +10,8 @@ use super::error::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_F
 use super::events::Level;
 use super::jsonrpc::{Request, string};
 use super::modern::undescribed;
-use super::version::Version;
 use super::tasks::{self, Plan, Started};
+use super::version::Version;
 use super::{Reply, Scope, Server, text};
 use crate::content::{Block, Content, Text};
 use crate::service::{Failure, Outcome, Round};

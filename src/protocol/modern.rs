@@ -6,8 +6,8 @@ use super::cursor::Kind;
 use super::error::{HEADER_MISMATCH, INVALID_PARAMS, RpcError};
 use super::events::Level;
 use super::jsonrpc::{Request, string};
-use super::version::{CLAIMABLE, Version};
 use super::tasks::{self, Started};
+use super::version::{CLAIMABLE, Version};
 use super::{Reply, Scope, Server, mirror, subscribe, text};
 use crate::service::{Failure, Outcome};
 use serde_json::{Map, Value, json};
@@ -185,7 +185,9 @@ async fn call(
         Ok(Ok(Outcome::Complete(done))) => {
             Ok(Reply::result(request.id.as_json(), |out| calls::write(server, out, &call, &done, version)))
         }
-        Ok(Ok(Outcome::InputRequired { requests, state })) => input_required(server, request, described, requests, state),
+        Ok(Ok(Outcome::InputRequired { requests, state })) => {
+            input_required(server, request, described, requests, state)
+        }
     }
 }
 
