@@ -189,7 +189,7 @@ impl<'o> Loader<'o> {
                 Err(problem) => return (None, problem.into()),
             }
         };
-        let name = location::shown(location);
+        let name = file::shown(location);
         match fetched {
             Ok(fetched) => self.parse(name, fetched).await,
             Err(reason) => {
@@ -324,9 +324,9 @@ impl<'o> Loader<'o> {
         if let Some((folder, given)) = &self.folder
             && let Some(rest) = location.strip_prefix(folder.as_str())
         {
-            return format!("{given}{rest}");
+            return file::shown(&format!("{given}{rest}"));
         }
-        location::shown(location)
+        file::shown(location)
     }
 
     fn finish(self) -> (Option<DocumentSet>, Vec<Freshness>, Report) {

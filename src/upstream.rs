@@ -11,6 +11,7 @@ mod backend;
 mod body;
 mod canned;
 mod client;
+mod direct;
 pub mod export;
 mod fault;
 pub mod fetch;

@@ -11,7 +11,9 @@ mod extras;
 mod hand;
 mod operation;
 mod output;
+mod own;
 mod person;
+mod server;
 mod source;
 mod steps;
 mod types;
@@ -188,16 +190,29 @@ impl Environment for Beside<'_> {
             Some(location) if location.contains("://") && !path.starts_with('/') => {
                 Err("a mapping from a URL has no folder".to_string())
             }
-            Some(location) => match crate::document::location::resolve(location, path) {
-                Some(resolved) => self.environment.file(&resolved),
-                None => self.environment.file(path),
-            },
+            Some(location) => self.environment.file(&beside(location, path)),
             None => self.environment.file(path),
         }
     }
 }
 
+/// A path that a file names, seen from where the file is; an absolute one stays.
+fn beside(location: &str, path: &str) -> String {
+    if path.starts_with(['/', '\\']) || path.get(1..2) == Some(":") || location.contains("://") {
+        return path.to_string();
+    }
+    match location.rsplit_once(['/', '\\']) {
+        Some((folder, _)) => format!("{folder}/{path}"),
+        None => path.to_string(),
+    }
+}
+
 impl Compiler<'_> {
+    /// A path of the mapping in hand.
+    fn path(&self, path: &str) -> String {
+        self.folder.as_deref().map_or_else(|| path.to_string(), |location| beside(location, path))
+    }
+
     /// The environment of the mapping in hand.
     fn here(&self) -> Beside<'_> {
         Beside { environment: self.environment, location: self.folder.as_deref() }

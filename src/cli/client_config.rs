@@ -85,6 +85,9 @@ impl ClientConfig {
         let command =
             std::env::current_exe().map_or_else(|_| "rest-mcp".to_string(), |path| path.to_string_lossy().into_owned());
         let mut args = vec!["serve".to_string()];
+        if let Some(config) = &self.files.config {
+            args.extend(["--config".to_string(), absolute(config.clone())]);
+        }
         args.extend(self.inputs());
         if let Some(base_url) = &self.files.base_url {
             args.extend(["--base-url".to_string(), base_url.clone()]);
@@ -147,14 +150,18 @@ impl ClientConfig {
     fn inputs(&self) -> Vec<String> {
         let defaults = ["mappings".to_string(), "specs".to_string()];
         let named = match self.files.files.is_empty() {
+            true if self.files.config.is_some() => Vec::new(),
             true => defaults.iter().filter(|folder| Path::new(folder).is_dir()).cloned().collect(),
             false => self.files.files.clone(),
         };
-        let absolute = |file: String| match crate::document::location::is_url(&file) {
-            true => file,
-            false => std::path::absolute(&file).map_or(file, |path| path.to_string_lossy().into_owned()),
-        };
         named.into_iter().map(absolute).collect()
+    }
+}
+
+fn absolute(file: String) -> String {
+    match crate::document::location::is_url(&file) {
+        true => file,
+        false => std::path::absolute(&file).map_or(file, |path| path.to_string_lossy().into_owned()),
     }
 }
 

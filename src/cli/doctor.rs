@@ -1,18 +1,14 @@
 //! `doctor`: probes every API as a call would use it, and says what is wrong. No secret is printed.
 
-use super::{Files, print, show};
-use crate::app::{self, Inputs, Settings, load_all};
+use super::{Files, load, print, show};
+use crate::app::{self, Settings};
 use crate::catalog::{Action, Catalog, RequestAction, SourcePlan, Tool};
-use crate::config::{self, ProcessEnvironment};
-use crate::document::location;
-use crate::load::{self, LoadOptions};
 use crate::request::Request;
 use crate::response::{NoAnswer, Response};
 use crate::service::{Context, Service};
 use crate::upstream::SendOptions;
 use clap::Args;
 use std::fmt::Write;
-use std::path::Path;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use url::Url;
@@ -24,9 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Doctor {
     #[command(flatten)]
     files: Files,
-    /// The server's settings; their `mappings` are probed where no file is named.
-    #[arg(long, value_name = "FILE")]
-    config: Option<String>,
 }
 
 /// What was found out, as lines.
@@ -54,23 +47,10 @@ impl Findings {
 
 impl Doctor {
     pub(super) async fn run(self) -> u8 {
-        let mut files = self.files.files.clone();
-        let mut folder = ".".to_string();
-        if let Some(config) = &self.config {
-            match named_by(config).await {
-                Ok(named) if files.is_empty() => files = named,
-                Ok(_) => {}
-                Err(code) => return code,
-            }
-            folder = Path::new(config)
-                .parent()
-                .map_or_else(|| ".".to_string(), |folder| folder.to_string_lossy().into_owned());
-        }
-        let environment = ProcessEnvironment::new(if folder.is_empty() { ".".to_string() } else { folder });
-        let (inputs, mut report) = Inputs::read(&files, self.files.base_url.clone()).await;
-        let mut loaded = load_all(&inputs, &environment).await;
-        report.merge(std::mem::take(&mut loaded.report));
-        show(&report, false);
+        let (_, _, loaded) = load(&self.files).await;
+        let report = &loaded.report;
+        show(report, false);
+        let wrong = report.has_errors();
         if loaded.catalog.sources.is_empty() {
             eprintln!("error: there is no API to probe");
             return 2;
@@ -91,49 +71,8 @@ impl Doctor {
             many => writeln!(findings.text, "{many} problems"),
         };
         print(&findings.text);
-        u8::from(findings.bad > 0 || report.has_errors())
+        u8::from(findings.bad > 0 || wrong)
     }
-}
-
-/// The files that the settings name, relative to their own folder.
-async fn named_by(file: &str) -> Result<Vec<String>, u8> {
-    let (document, mut report) = load::load_document(file, &LoadOptions::default()).await;
-    let config = document.and_then(|loaded| {
-        let (config, problems) = config::read(&loaded.document);
-        report.merge(problems);
-        config
-    });
-    show(&report, false);
-    let Some(config) = config else { return Err(2) };
-    let environment = ProcessEnvironment::new(Path::new(file).parent().unwrap_or(Path::new(".")));
-    let mut named = Vec::new();
-    for slot in &config.mappings {
-        match slot.resolve_public(&environment) {
-            Ok(text) => named.extend(matching(&location::resolve(file, &text).unwrap_or(text))),
-            Err(error) => {
-                eprintln!("error: `mappings`: {error}");
-                return Err(2);
-            }
-        }
-    }
-    Ok(named)
-}
-
-/// A path, or the files of a folder whose names match a pattern with `*`.
-fn matching(path: &str) -> Vec<String> {
-    let Some((folder, pattern)) = path.rsplit_once('/').filter(|(_, pattern)| pattern.contains('*')) else {
-        return vec![path.to_string()];
-    };
-    let mut found: Vec<String> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok)
-        .filter(|entry| crate::mapping::glob(pattern, &entry.file_name().to_string_lossy()))
-        .map(|entry| entry.path().to_string_lossy().into_owned())
-        .filter(|path| !path.ends_with(".schema.json"))
-        .collect();
-    found.sort();
-    found
 }
 
 fn requests(catalog: &Catalog, source: usize) -> impl Iterator<Item = (&Tool, &RequestAction)> {

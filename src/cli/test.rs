@@ -1,8 +1,8 @@
 //! `test`: the mappings' own tests, offline.
 
 use super::{Files, junit, print, show};
-use crate::app::Inputs;
 use crate::app::offline::{self, Verdict};
+use crate::app::{Inputs, Setup};
 use crate::diagnostic::{Report, Severity};
 use clap::Args;
 use std::fmt::Write;
@@ -21,7 +21,15 @@ pub(super) struct Test {
 
 impl Test {
     pub(super) async fn run(self) -> u8 {
-        let (inputs, mut report) = Inputs::read(&self.files.files, self.files.base_url.clone()).await;
+        let (setup, mut report) = Setup::read(&self.files.named()).await;
+        let inputs = match setup {
+            Some(setup) => {
+                let (inputs, problems) = setup.inputs().await;
+                report.merge(problems);
+                inputs
+            }
+            None => Inputs::default(),
+        };
         let verdicts = offline::run(&inputs, self.tool.as_deref()).await;
         report.merge(verdicts.report);
         let errors: Report = report.into_iter().filter(|one| one.severity == Severity::Error).collect();

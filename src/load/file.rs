@@ -13,6 +13,14 @@ pub(super) fn plain(location: &str) -> String {
     if is_file_url { location::file_url_path(location) } else { location.replace('\\', "/") }
 }
 
+/// A location as people are shown it: below the current folder without that folder, URLs without credentials.
+pub(super) fn shown(location: &str) -> String {
+    let here = std::env::current_dir().ok().and_then(|here| here.to_str().map(plain));
+    let below =
+        here.as_deref().filter(|here| here.len() > 1).and_then(|here| location.strip_prefix(here)?.strip_prefix('/'));
+    location::shown(below.unwrap_or(location))
+}
+
 /// The absolute path of what the user named, with `/` between its parts.
 pub(super) fn absolute(given: &str) -> Result<String, Diagnostic> {
     let given = plain(given);

@@ -44,7 +44,12 @@ impl<'a> Reader<'a> {
     /// The parameter at `node` (references followed). An error costs the operation: a required
     /// parameter whose encoding isn't known can't be sent.
     pub(super) fn parameter(&mut self, node: Node<'a>) -> Result<Declared, Finding> {
-        let followed = self.references.follow(node)?;
+        let mut followed = self.references.follow(node.clone())?;
+        let named = |it: &Node<'_>| it.value.get("in").is_some() && it.value.get("name").is_some();
+        if self.is_swagger2() && node.reference().is_some() && named(&node) && followed.node.value.get("in").is_none() {
+            // A parameter whose `$ref` means its schema: wrong, but nothing else can be meant.
+            followed.node = node;
+        }
         let key = (followed.node.document, followed.node.pointer.clone());
         let known = self.parameters.get(&key).cloned();
         let mut declared = match known {

@@ -104,7 +104,11 @@ impl<'a> Reader<'a> {
         let schema = match node.child("schema") {
             // Wrong in 2.0, but nothing else can be meant.
             Some(schema) if node.value.get("type").is_none() => self.schema(&schema),
-            _ => self.schema_of(node, &Value::Object(keywords_of(node.value))),
+            _ => {
+                let mut own = keywords_of(node.value);
+                own.extend(node.reference().map(|it| ("$ref".to_owned(), json!(it))));
+                self.schema_of(node, &Value::Object(own))
+            }
         };
         let (style, explode) = self.collection_format(node, location);
         let allow_empty_value = location == ParameterIn::Query && node.flag("allowEmptyValue");

@@ -101,8 +101,14 @@ const V2025_06_18: Knows = Knows {
 };
 const V2025_11_25: Knows =
     Knows { name: "2025-11-25", icons: true, elicitation_modes: true, tasks: true, resumable: true, ..V2025_06_18 };
-const V2026_07_28: Knows =
-    Knows { name: "2026-07-28", structured: Structured::Any, tasks: false, resumable: false, modern: true, ..V2025_11_25 };
+const V2026_07_28: Knows = Knows {
+    name: "2026-07-28",
+    structured: Structured::Any,
+    tasks: false,
+    resumable: false,
+    modern: true,
+    ..V2025_11_25
+};
 
 impl Version {
     /// All of them, oldest first.

@@ -2,9 +2,10 @@
 //! sharing stay references; what does not travel in the given direction is left out.
 
 use super::keyword::{Holds, definition_name, each_reference, holds};
+use super::walk::{self, Root};
 use super::{Definition, DefinitionId, Definitions, Direction, Schema};
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How many schemas are looked at for the `readOnly`/`writeOnly` marks of one property or object.
@@ -20,7 +21,31 @@ impl Direction {
     }
 }
 
+/// The definitions of a source as they are in one direction, found by name.
+pub struct Directed<'d> {
+    definitions: &'d Definitions,
+    direction: Direction,
+    places: HashMap<&'d str, DefinitionId>,
+}
+
+impl Root for Directed<'_> {
+    fn target(&self, reference: &str) -> Option<&Value> {
+        self.definition(&walk::definition_name(reference)?)
+    }
+
+    fn definition(&self, name: &str) -> Option<&Value> {
+        let definition = self.definitions.list.get(*self.places.get(name)?)?;
+        Some(&self.definitions.directed_definition(definition, self.direction).json)
+    }
+}
+
 impl Definitions {
+    /// A table for looking up what schemas of this source refer to.
+    pub fn table(&self, direction: Direction) -> Directed<'_> {
+        let places = self.list.iter().enumerate().map(|(id, definition)| (definition.name.as_str(), id)).collect();
+        Directed { definitions: self, direction, places }
+    }
+
     /// The definition behind a reference that stands in a schema with these `uses`.
     pub fn target(&self, uses: &[DefinitionId], reference: &str) -> Option<(DefinitionId, &Definition)> {
         let name = definition_name(reference)?;

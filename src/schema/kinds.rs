@@ -1,6 +1,6 @@
 //! Sets of JSON types, as schemas allow them.
 
-use super::walk;
+use super::walk::Root;
 use serde_json::Value;
 use std::ops::{BitAnd, BitOr};
 
@@ -124,12 +124,12 @@ impl BitAnd for Kinds {
 
 /// The types that a schema allows, through references (resolved in `root`), enums and combinators. Never
 /// too few: what can't be told (`not`, conditions, deep recursion) counts as allowed.
-pub fn allowed(root: &Value, schema: &Value) -> Kinds {
+pub fn allowed<R: Root + ?Sized>(root: &R, schema: &Value) -> Kinds {
     let mut fuel = 1_000;
     walk_kinds(root, schema, 0, &mut fuel)
 }
 
-fn walk_kinds(root: &Value, schema: &Value, depth: usize, fuel: &mut usize) -> Kinds {
+fn walk_kinds<R: Root + ?Sized>(root: &R, schema: &Value, depth: usize, fuel: &mut usize) -> Kinds {
     let members = match schema {
         Value::Bool(false) => return Kinds::NONE,
         Value::Object(members) => members,
@@ -147,7 +147,7 @@ fn walk_kinds(root: &Value, schema: &Value, depth: usize, fuel: &mut usize) -> K
         kinds = kinds & values.iter().map(Kinds::of).fold(Kinds::NONE, BitOr::bitor);
     }
     if let Some(reference) = members.get("$ref").and_then(Value::as_str)
-        && let Some(target) = walk::target(root, reference)
+        && let Some(target) = root.target(reference)
     {
         kinds = kinds & walk_kinds(root, target, depth + 1, fuel);
     }

@@ -6,14 +6,27 @@
 
 use super::keyword::each_reference;
 use super::kinds::{Kinds, allowed};
-use super::walk;
+use super::walk::{self, Root};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-/// The declared schema, without unused definitions.
+/// The declared schema, without unused definitions. A root that is nothing but a reference says itself what it is.
 pub fn strict(schema: &Value) -> Value {
+    const ANNOTATIONS: [&str; 6] = ["$defs", "title", "description", "examples", "default", "deprecated"];
     let mut out = schema.clone();
+    for _ in 0..32 {
+        let Some(root) = out.as_object() else { break };
+        let plain = root.keys().all(|key| key == "$ref" || ANNOTATIONS.contains(&key.as_str()));
+        let target = root.get("$ref").and_then(Value::as_str).and_then(|reference| walk::target(schema, reference));
+        let Some(Value::Object(target)) = target.filter(|_| plain).cloned() else { break };
+        if let Some(root) = out.as_object_mut() {
+            root.shift_remove("$ref");
+            for (keyword, value) in target {
+                root.entry(keyword).or_insert(value);
+            }
+        }
+    }
     walk::drop_unused(&mut out);
     out
 }
@@ -28,16 +41,35 @@ pub fn relaxed(schema: &Value) -> Value {
 /// As [`relaxed`], with at most about `most` bytes of definitions: those nearest to the root come first, and
 /// references to the others become their type alone, which accepts more. Costs as much as what is kept.
 pub fn relaxed_within(schema: &Value, most: usize) -> Value {
-    let mut relaxer = Relaxer { root: schema, inlined: Vec::new(), left: MOST_INLINED };
+    within(schema, schema, most, &mut Relaxed::default())
+}
+
+/// Relaxed definitions of one source, each made once.
+#[derive(Debug, Default)]
+pub struct Relaxed(HashMap<String, Part>);
+
+#[derive(Debug)]
+struct Part {
+    schema: Value,
+    /// Bytes of its text.
+    size: usize,
+    /// What it refers to.
+    names: Vec<String>,
+}
+
+/// As [`relaxed_within`] for a schema whose references are looked up in `root`. `made` holds what earlier
+/// calls with the same root made.
+pub fn within<R: Root + ?Sized>(root: &R, schema: &Value, most: usize, made: &mut Relaxed) -> Value {
+    let mut relaxer = Relaxer { root, inlined: Vec::new(), left: MOST_INLINED };
     let mut out = object(relaxer.relax(schema, 0, true));
     // Alternatives that come down to one reference: the root says itself what it is.
     for _ in 0..32 {
-        let target = out.get("$ref").and_then(Value::as_str).and_then(|reference| walk::target(schema, reference));
+        let target = out.get("$ref").and_then(Value::as_str).and_then(|reference| root.target(reference));
         let Some(target) = target else { break };
         out = object(relaxer.relax(target, 0, true));
     }
     out.shift_remove("$ref");
-    if allowed(schema, schema) == Kinds::OBJECT {
+    if allowed(root, schema) == Kinds::OBJECT {
         out.shift_remove("type");
         out.shift_insert(0, "type".to_string(), Value::from("object"));
     }
@@ -50,18 +82,26 @@ pub fn relaxed_within(schema: &Value, most: usize) -> Value {
         if kept.contains_key(&name) || cut.contains_key(&name) {
             continue;
         }
-        let Some(definition) = schema.get("$defs").and_then(|definitions| definitions.get(&name)) else { continue };
-        let relaxed = if left == 0 { json!({}) } else { relaxer.relax(definition, 0, false) };
-        let size = if most == usize::MAX { 0 } else { relaxed.to_string().len() };
-        if size >= left {
-            // Few of the others would fit; trying them all costs as much as keeping them.
-            misses += 1;
-            left = if misses > 8 { 0 } else { left };
-            cut.insert(name, bare_type(allowed(schema, definition) | Kinds::NULL));
-        } else {
-            left -= size;
-            open.extend(names(&relaxed));
-            kept.insert(name, relaxed);
+        let Some(definition) = root.definition(&name) else { continue };
+        let part = (left > 0).then(|| {
+            made.0.entry(name.clone()).or_insert_with(|| {
+                let schema = relaxer.relax(definition, 0, false);
+                let size = if most == usize::MAX { 0 } else { schema.to_string().len() };
+                Part { names: names(&schema), size, schema }
+            })
+        });
+        match part.filter(|part| part.size < left) {
+            Some(part) => {
+                left -= part.size;
+                open.extend(part.names.iter().cloned());
+                kept.insert(name, part.schema.clone());
+            }
+            None => {
+                // Few of the others would fit; trying them all costs as much as keeping them.
+                misses += 1;
+                left = if misses > 8 { 0 } else { left };
+                cut.insert(name, bare_type(allowed(root, definition) | Kinds::NULL));
+            }
         }
     }
     if let (Some(out), false) = (out.as_object_mut(), kept.is_empty()) {
@@ -140,8 +180,8 @@ const DEEPEST: usize = 100;
 /// References that are merged into their place, a schema; further ones are left out there.
 const MOST_INLINED: usize = 20_000;
 
-struct Relaxer<'r> {
-    root: &'r Value,
+struct Relaxer<'r, R: Root + ?Sized> {
+    root: &'r R,
     /// References whose targets are being merged: a definition is never merged into itself.
     inlined: Vec<&'r str>,
     left: usize,
@@ -158,7 +198,7 @@ struct Merged {
     description: Option<String>,
 }
 
-impl<'r> Relaxer<'r> {
+impl<'r, R: Root + ?Sized> Relaxer<'r, R> {
     /// Relaxes one schema; with `inline`, a reference is replaced by what it refers to.
     fn relax(&mut self, schema: &'r Value, depth: usize, inline: bool) -> Value {
         let Some(members) = schema.as_object() else { return json!({}) };
@@ -196,7 +236,7 @@ impl<'r> Relaxer<'r> {
         };
         let rest = members.keys().filter(|keyword| structural(keyword)).count();
         if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
-            return Some(reference).filter(|reference| rest == 0 && walk::target(self.root, reference).is_some());
+            return Some(reference).filter(|reference| rest == 0 && self.root.target(reference).is_some());
         }
         let parts = ["allOf", "anyOf", "oneOf"].into_iter().find_map(|keyword| members.get(keyword)?.as_array())?;
         let mut parts = parts.iter().filter(|part| !only_null(self.root, part));
@@ -240,7 +280,7 @@ impl<'r> Relaxer<'r> {
         if let Some(reference) = members.get("$ref").and_then(Value::as_str)
             && self.left > 0
             && !self.inlined.contains(&reference)
-            && let Some(target) = walk::target(self.root, reference)
+            && let Some(target) = self.root.target(reference)
         {
             self.left -= 1;
             self.inlined.push(reference);
@@ -286,7 +326,7 @@ impl<'r> Relaxer<'r> {
 }
 
 /// True for an alternative that only null satisfies, if any.
-fn only_null(root: &Value, schema: &Value) -> bool {
+fn only_null<R: Root + ?Sized>(root: &R, schema: &Value) -> bool {
     match schema.get("type") {
         // What nearly every alternative says at once.
         Some(Value::String(name)) if name != "null" => schema.get("enum").is_some() && null_at_most(root, schema),
@@ -295,7 +335,7 @@ fn only_null(root: &Value, schema: &Value) -> bool {
     }
 }
 
-fn null_at_most(root: &Value, schema: &Value) -> bool {
+fn null_at_most<R: Root + ?Sized>(root: &R, schema: &Value) -> bool {
     allowed(root, schema).without(Kinds::NULL) == Kinds::NONE
 }
 

@@ -44,6 +44,25 @@ pub fn references(schema: &Value) -> Vec<&str> {
     found
 }
 
+/// What references are looked up in: a self-contained schema, or the definitions of a whole source.
+pub trait Root {
+    /// What a local reference points to; see [`target`].
+    fn target(&self, reference: &str) -> Option<&Value>;
+
+    /// The definition of this name.
+    fn definition(&self, name: &str) -> Option<&Value>;
+}
+
+impl Root for Value {
+    fn target(&self, reference: &str) -> Option<&Value> {
+        target(self, reference)
+    }
+
+    fn definition(&self, name: &str) -> Option<&Value> {
+        self.get("$defs")?.get(name)
+    }
+}
+
 /// What a local reference (`#`, `#/$defs/NAME` or any JSON pointer fragment, RFC 6901 §6) points to.
 pub fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let pointer = reference.strip_prefix('#')?;

@@ -4,9 +4,12 @@
 //! elsewhere between check and connect. The hook is not called for address literals; those are
 //! checked on the URL.
 
+use hyper_util::client::legacy::connect::dns;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use url::{Host, Url};
 
 /// An address that is not allowed; found again in the client's error chain.
@@ -88,20 +91,42 @@ pub(super) struct Resolver {
     pub(super) public_only: bool,
 }
 
+/// Why a name has no usable address.
+type Unresolved = Box<dyn std::error::Error + Send + Sync>;
+
+impl Resolver {
+    async fn addresses(self, name: &str) -> Result<std::vec::IntoIter<SocketAddr>, Unresolved> {
+        let found = tokio::net::lookup_host((name, 0)).await?;
+        if !self.public_only {
+            return Ok(found.collect::<Vec<_>>().into_iter());
+        }
+        let (internal, public): (Vec<SocketAddr>, Vec<SocketAddr>) =
+            found.partition(|address| is_internal(address.ip()));
+        match (public.is_empty(), internal.is_empty()) {
+            (true, false) => Err(Refused(name.to_owned()).into()),
+            _ => Ok(public.into_iter()),
+        }
+    }
+}
+
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let public_only = self.public_only;
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            if !public_only {
-                return Ok(Box::new(found.collect::<Vec<_>>().into_iter()) as Addrs);
-            }
-            let (internal, public): (Vec<SocketAddr>, Vec<SocketAddr>) =
-                found.partition(|address| is_internal(address.ip()));
-            match (public.is_empty(), internal.is_empty()) {
-                (true, false) => Err(Refused(name.as_str().to_owned()).into()),
-                _ => Ok(Box::new(public.into_iter()) as Addrs),
-            }
-        })
+        let resolver = *self;
+        Box::pin(async move { Ok(Box::new(resolver.addresses(name.as_str()).await?) as Addrs) })
+    }
+}
+
+impl tower::Service<dns::Name> for Resolver {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = Unresolved;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Unresolved>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Unresolved>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: dns::Name) -> Self::Future {
+        let resolver = *self;
+        Box::pin(async move { resolver.addresses(name.as_str()).await })
     }
 }

@@ -1,5 +1,6 @@
 //! One upstream API: its clients, its limits, and one call with its redirects and repeats.
 
+use super::direct::Direct;
 use super::fault::{self, Fault};
 use super::limits::{Breaker, Budget, Pass, Rate};
 use super::redirect::{self, Hop};
@@ -22,6 +23,8 @@ pub(super) struct Backend {
     pub(super) identity: Identity,
     origin: Option<Url>,
     pub(super) limits: Limits,
+    /// For the configured origin where it is plain HTTP.
+    direct: Option<Direct>,
     /// For the configured origin, which may be internal.
     trusted: reqwest::Client,
     /// For everything else.
@@ -107,8 +110,10 @@ impl Backend {
                 return Err(problems);
             }
         };
+        let direct = origin.as_ref().filter(|url| url.scheme() == "http").map(|_| Direct::new(limits, nowhere));
         Ok(Arc::new(Backend {
             origin,
+            direct,
             trusted,
             other,
             permits: Arc::new(Semaphore::new(limits.concurrency)),
@@ -244,23 +249,35 @@ impl Backend {
         if let Some(canned) = &self.canned {
             return canned::exchange(canned.as_ref(), hop);
         }
-        let client = self.client_for(&hop.url)?;
-        let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
-        *request.headers_mut() = hop.headers.clone();
-        *request.body_mut() = hop.body.clone().map(reqwest::Body::from);
-        let sent = client.execute(request);
-        let result = match self.limits.first_byte_timeout.map(|limit| limit.0) {
-            Some(limit) if Instant::now() + limit < deadline => match tokio::time::timeout(limit, sent).await {
-                Ok(result) => result,
-                Err(_) => return Err(Fault::hopeless(NoAnswer::Timeout(TimeoutKind::FirstByte, limit))),
-            },
-            _ => sent.await,
-        };
-        result.map_err(|error| fault::of_head(error, self.limits.connect_timeout.0))
+        let trusted = self.may_reach(&hop.url)?;
+        match self.direct.as_ref().filter(|_| trusted) {
+            Some(direct) => {
+                let sent = self.first_byte(direct.send(hop), deadline).await?;
+                sent.map_err(|error| fault::of_direct(&error, self.limits.connect_timeout.0))
+            }
+            None => {
+                let client = if trusted { &self.trusted } else { &self.other };
+                let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
+                *request.headers_mut() = hop.headers.clone();
+                *request.body_mut() = hop.body.clone().map(reqwest::Body::from);
+                let sent = self.first_byte(client.execute(request), deadline).await?;
+                sent.map_err(|error| fault::of_head(error, self.limits.connect_timeout.0))
+            }
+        }
     }
 
-    /// The client that may talk to this URL.
-    fn client_for(&self, url: &Url) -> Result<&reqwest::Client, Fault> {
+    /// Waits for the head of an answer, within the source's limit for that.
+    async fn first_byte<T>(&self, sent: impl Future<Output = T>, deadline: Instant) -> Result<T, Fault> {
+        match self.limits.first_byte_timeout.map(|limit| limit.0) {
+            Some(limit) if Instant::now() + limit < deadline => tokio::time::timeout(limit, sent)
+                .await
+                .map_err(|_| Fault::hopeless(NoAnswer::Timeout(TimeoutKind::FirstByte, limit))),
+            _ => Ok(sent.await),
+        }
+    }
+
+    /// Whether this URL is at the configured origin; a fault where it must not be reached.
+    fn may_reach(&self, url: &Url) -> Result<bool, Fault> {
         let trusted = self.origin.as_ref().is_some_and(|origin| redirect::same_origin(origin, url));
         let internal_allowed = match self.limits.allow_private {
             Some(allowed) => allowed,
@@ -270,7 +287,7 @@ impl Backend {
             let refused = address::Refused(address.to_string());
             return Err(Fault::hopeless(NoAnswer::Forbidden(refused.to_string())));
         }
-        Ok(if trusted { &self.trusted } else { &self.other })
+        Ok(trusted)
     }
 
     async fn answer(&self, method: &Method, mut response: reqwest::Response, whole: bool) -> Result<Answer, Fault> {

@@ -13,7 +13,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How long an idle connection is kept; also the longest that a changed DNS record goes unnoticed.
-const IDLE: Duration = Duration::from_secs(30);
+pub(super) const IDLE: Duration = Duration::from_secs(30);
+
+/// How this product calls itself.
+pub(super) const USER_AGENT: &str = concat!("rest-mcp/", env!("CARGO_PKG_VERSION"));
 
 /// The system's CAs, read once, when the first source needs them.
 fn system_roots() -> &'static RootCertStore {
@@ -133,7 +136,7 @@ pub(super) fn client(tls: ClientConfig, limits: &Limits, public_only: bool) -> R
         .http2_adaptive_window(true)
         .http2_keep_alive_interval(Duration::from_secs(20))
         .http2_keep_alive_timeout(Duration::from_secs(10))
-        .user_agent(concat!("rest-mcp/", env!("CARGO_PKG_VERSION")))
+        .user_agent(USER_AGENT)
         .build()
         .map_err(|error| error.without_url().to_string())
 }

@@ -1,6 +1,7 @@
 //! What went wrong, read from the client's error chain.
 
 use super::address::Refused;
+use super::direct::Failed;
 use crate::response::{NoAnswer, TimeoutKind};
 use std::error::Error;
 use std::io;
@@ -63,42 +64,78 @@ fn text(error: &(dyn Error + 'static)) -> String {
 /// Sorts an error of sending or of waiting for the head.
 pub(super) fn of_head(error: reqwest::Error, connect_limit: Duration) -> Fault {
     let error = error.without_url();
-    let detail = text(&error);
-    if let Some(refused) = chain(&error).find_map(|one| one.downcast_ref::<Refused>()) {
+    if error.is_builder() {
+        return Fault::hopeless(NoAnswer::Forbidden(text(&error)));
+    }
+    let stage = if error.is_dns() {
+        Stage::Name
+    } else if error.is_connect() {
+        Stage::Connect { timeout: error.is_timeout() }
+    } else {
+        Stage::Exchange
+    };
+    sorted(&error, stage, connect_limit)
+}
+
+/// As [`of_head`], of the client for plain HTTP.
+pub(super) fn of_direct(error: &Failed, connect_limit: Duration) -> Fault {
+    let Failed::Exchange(error) = error else {
+        return Fault::hopeless(NoAnswer::Forbidden("request URL: no URL".to_owned()));
+    };
+    let timed_out = |one: &(dyn Error + 'static)| {
+        one.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::TimedOut)
+    };
+    let stage = if !error.is_connect() {
+        Stage::Exchange
+    } else if chain(error).any(|one| one.to_string().starts_with("dns error")) {
+        Stage::Name
+    } else {
+        Stage::Connect { timeout: chain(error).any(timed_out) }
+    };
+    sorted(error, stage, connect_limit)
+}
+
+/// Where an exchange failed.
+enum Stage {
+    Name,
+    Connect { timeout: bool },
+    Exchange,
+}
+
+fn sorted(error: &(dyn Error + 'static), stage: Stage, connect_limit: Duration) -> Fault {
+    let detail = text(error);
+    if let Some(refused) = chain(error).find_map(|one| one.downcast_ref::<Refused>()) {
         return Fault::hopeless(NoAnswer::Forbidden(refused.to_string()));
     }
-    if let Some(tls) = chain(&error).find_map(|one| one.downcast_ref::<rustls::Error>()) {
+    if let Some(tls) = chain(error).find_map(|one| one.downcast_ref::<rustls::Error>()) {
         let reached = match tls {
             rustls::Error::InvalidCertificate(_)
             | rustls::Error::AlertReceived(_)
             | rustls::Error::NoCertificatesPresented
             | rustls::Error::PeerIncompatible(_)
             | rustls::Error::UnsupportedNameType => Reached::Hopeless,
-            _ if error.is_connect() => Reached::Nowhere,
+            _ if matches!(stage, Stage::Connect { .. }) => Reached::Nowhere,
             _ => Reached::Perhaps,
         };
         return Fault { answer: NoAnswer::Tls(detail), reached };
     }
-    if error.is_dns() {
-        return Fault { answer: NoAnswer::Dns(detail), reached: Reached::Nowhere };
-    }
-    if error.is_connect() {
-        let answer = match error.is_timeout() {
-            true => NoAnswer::Timeout(TimeoutKind::Connect, connect_limit),
-            // A TLS server that hangs up or answers in plain text during the handshake.
-            false if detail.contains("tls handshake") => NoAnswer::Tls(detail),
-            false => NoAnswer::Connect(detail),
-        };
-        return Fault { answer, reached: Reached::Nowhere };
-    }
-    if error.is_builder() {
-        return Fault::hopeless(NoAnswer::Forbidden(detail));
-    }
-    let canceled = chain(&error).filter_map(|one| one.downcast_ref::<hyper::Error>()).any(|one| one.is_canceled());
-    if chain(&error).filter_map(|one| one.downcast_ref::<hyper::Error>()).any(hyper::Error::is_parse) {
-        return Fault { answer: NoAnswer::Body(detail), reached: Reached::Hopeless };
-    }
-    Fault { answer: NoAnswer::Broken(detail), reached: if canceled { Reached::Nowhere } else { Reached::Perhaps } }
+    let answer = match stage {
+        Stage::Name => NoAnswer::Dns(detail),
+        Stage::Connect { timeout: true } => NoAnswer::Timeout(TimeoutKind::Connect, connect_limit),
+        // A TLS server that hangs up or answers in plain text during the handshake.
+        Stage::Connect { .. } if detail.contains("tls handshake") => NoAnswer::Tls(detail),
+        Stage::Connect { .. } => NoAnswer::Connect(detail),
+        Stage::Exchange => {
+            let of_hyper = || chain(error).filter_map(|one| one.downcast_ref::<hyper::Error>());
+            if of_hyper().any(hyper::Error::is_parse) {
+                return Fault { answer: NoAnswer::Body(detail), reached: Reached::Hopeless };
+            }
+            let canceled = of_hyper().any(hyper::Error::is_canceled);
+            let reached = if canceled { Reached::Nowhere } else { Reached::Perhaps };
+            return Fault { answer: NoAnswer::Broken(detail), reached };
+        }
+    };
+    Fault { answer, reached: Reached::Nowhere }
 }
 
 /// Sorts an error met while reading the body.

@@ -175,7 +175,11 @@ fn what_is_not_supported_leaves_the_workflow_out_with_its_place() {
         ),
         ("stepId: read } ]", "stepId: signIn } ]", "`onSuccess` with `goto` is not supported"),
         ("operationId: login", "operationId: logon", "did you mean `login`?"),
-        ("{ name: status, in: query", "{ name: state, in: query", "no query parameter `state`; did you mean `status`?"),
+        (
+            "{ name: status, in: query",
+            "{ name: statuss, in: query",
+            "no query parameter `statuss`; did you mean `status`?",
+        ),
         ("{ name: status, in: query", "{ name: Authorization, in: header", "put it under `credentials:`"),
         ("value: $inputs.status", "value: $inputs.state", "`$inputs.state` is not declared"),
         ("$steps.find.outputs.id", "$steps.find.outputs.key", "step `find` has no output `key`"),

@@ -110,17 +110,13 @@ fn a_first_mapping_can_be_checked_served_and_brought_up_to_date() {
     assert_eq!((same.code, desk.read("mappings/files.yaml") == text), (0, true), "{}", same.err);
     let mine = text.replace("tools:\n", "tools:\n  # mine\n  read_it: { operation: getFile }\n");
     desk.write("mappings/files.yaml", &mine);
-    desk.write("specs/files.yaml", &FILES.replace("operationId: getFile", "operationId: fetchFile"));
+    desk.write("specs/files.yaml", &FILES.replace("operationId: getFile", "operationId: fetchFile").replace("  /bad:", "  /new:\n    get: { operationId: brandNew, summary: It is new., responses: { \"200\": { description: ok } } }\n  /bad:"));
     let changed = desk.run(&["init", "--update", "mappings/files.yaml"]);
     assert_eq!(changed.code, 1, "something vanished");
     assert!(changed.err.contains("`getFile` is not in the document any more"), "{}", changed.err);
-    assert!(changed.err.contains("new: `fetchFile`"), "{}", changed.err);
+    assert!(changed.err.contains("new: `brandNew`"), "{}", changed.err);
     let updated = desk.read("mappings/files.yaml");
-    assert!(
-        updated.starts_with(&mine) && updated.contains("#   fetchFile  GET /files/{name}")
-            || updated.contains("fetchFile"),
-        "{updated}"
-    );
+    assert!(updated.starts_with(&mine) && updated.contains("#   brandNew GET /new It is new.\n"), "{updated}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn three_lines_in_two_lines_out_and_nothing_else() {
     let out = messages(&ran.out);
     assert_eq!(out.len(), 2, "{}", ran.out);
     assert_eq!((&out[0]["id"], &out[0]["result"]["protocolVersion"]), (&1.into(), &"2025-06-18".into()));
-    assert_eq!((&out[1]["id"], &out[1]["result"]["structuredContent"]["name"]), (&2.into(), &"readme".into()));
+    assert_eq!((&out[1]["id"], &out[1]["result"]["structuredContent"]["name"]), (&2.into(), &"a".into()));
 }
 
 #[test]
@@ -38,5 +38,5 @@ fn one_self_contained_line_of_the_stateless_revision() {
     let ran = desk.fed(&["serve", "files.yaml", "--mock", "--stdio"], input);
     let out = messages(&ran.out);
     assert_eq!(out.len(), 1, "{}", ran.out);
-    assert_eq!(out[0]["result"]["structuredContent"]["name"], "readme", "{}", out[0]);
+    assert_eq!(out[0]["result"]["structuredContent"]["name"], "a", "{}", out[0]);
 }

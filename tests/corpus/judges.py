@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,6 +11,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import yaml
 from corpus import HERE
+
+
+METHODS = {"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"}
 
 
 class Request:
@@ -139,12 +143,18 @@ class Prism:
             except ValueError:
                 return "bad", request.violations[:400]
         if found:
+            if all(it.get("code") == "required" and empty(request.target, it["message"]) for it in found):
+                return "unjudged", "prism takes an empty value for a missing one"
             return "bad", "; ".join(f"{'.'.join(map(str, it['location'][1:]))} {it['message']} [{it.get('code')}]" for it in found)
         if "prism/errors" in kind:
             name = kind.split("#")[-1]
             if problem.get("validation") and name != "VIOLATIONS":
-                return "bad", "; ".join(f"{'.'.join(map(str, it['location']))} {it['message']} [{it.get('code')}]" for it in problem["validation"])
-            if name in ("NO_RESPONSE_RESPONSE_DEFINED", "VIOLATIONS", "NO_RESPONSE_DEFINED", "NOT_ACCEPTABLE", "NOT_FOUND", "UNKNOWN"):
+                if all(it.get("code") == "required" and empty(request.target, str(it.get("message"))) for it in problem["validation"]):
+                    return "unjudged", "prism takes an empty value for a missing one"
+                return "bad", "; ".join(f"{'.'.join(map(str, it.get('location', [])))} {it.get('message', it)} [{it.get('code')}]" for it in problem["validation"])
+            if request.method not in METHODS:
+                return "unjudged", f"prism does not know the method {request.method}"
+            if name in ("NO_RESPONSE_RESPONSE_DEFINED", "NO_COMPLEX_OBJECT_TEXT", "VIOLATIONS", "NO_RESPONSE_DEFINED", "NOT_ACCEPTABLE", "NOT_FOUND", "UNKNOWN"):
                 # The request passed; the document has no answer, or none that fits its own schema.
                 return "good", name
             if name == "NO_PATH_MATCHED_ERROR" or name == "NO_METHOD_MATCHED_ERROR" or name == "INVALID_CONTENT_TYPE" or name == "UNAUTHORIZED" or name == "UNPROCESSABLE_ENTITY" or name.startswith("NO_"):
@@ -153,11 +163,20 @@ class Prism:
         return "good", ""
 
 
+def empty(target, message):
+    """True if the query parameter that a message calls missing is there without a value."""
+    name = re.search(r"required property '([^']*)'", message)
+    return bool(name) and any(key.lower() == name[1] and not value for key, value in parse_qsl(urlsplit(target).query, keep_blank_values=True))
+
+
 class Loader(yaml.CSafeLoader):
-    """YAML without dates, as 1.2's core schema has it."""
+    """YAML without dates and with two words for booleans, as 1.2's core schema has it."""
 
 
-Loader.yaml_implicit_resolvers = {key: [(tag, expression) for tag, expression in value if tag != "tag:yaml.org,2002:timestamp"] for key, value in yaml.CSafeLoader.yaml_implicit_resolvers.items()}
+Loader.yaml_implicit_resolvers = {
+    key: [it for it in value if it[0] not in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:bool")] for key, value in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 
 
 def keyed(node):
@@ -199,7 +218,7 @@ class Core:
             return "unjudged", self.why
         from generate import Late, within
         from openapi_core.exceptions import OpenAPIError
-        from openapi_core.templating.paths.exceptions import PathNotFound
+        from openapi_core.templating.paths.exceptions import OperationNotFound, PathNotFound
         from openapi_core.testing import MockRequest
 
         split = urlsplit(self.url + request.target)
@@ -214,25 +233,30 @@ class Core:
         try:
             with within(10):
                 errors = list(self.api.iter_request_errors(one))
+        except OperationNotFound as error:
+            return ("bad" if request.method in METHODS else "unjudged"), f"OperationNotFound: {error}"
         except (PathNotFound,) as error:
             return "unjudged", f"path not found: {error}"[:80]
         except OpenAPIError as error:
-            return "bad", f"{type(error).__name__}: {error} {causes(error)}"[:500]
+            return "bad", causes(error, True)[:500]
         except Late:
             return "unjudged", "too slow"
         except Exception as error:  # noqa: BLE001 - faults of the oracle
             return "unjudged", f"openapi-core fails: {type(error).__name__}"
         if not errors:
             return "good", ""
-        return "bad", "; ".join(f"{type(error).__name__}: {error} {causes(error)}" for error in errors)[:500]
+        return "bad", "; ".join(f"{causes(error, True)}" for error in errors)[:500]
 
 
-def causes(error):
-    """What stands behind an exception."""
+def causes(error, itself=False):
+    """An exception and what stands behind it."""
     found = []
-    cause = error.__cause__
+    cause = error if itself else error.__cause__
     while cause is not None and len(found) < 4:
-        text = str(cause)
+        try:
+            text = str(cause)
+        except Exception:  # noqa: BLE001 - some of the oracle's own can't be shown
+            text = ""
         details = [getattr(it, "message", str(it)) for it in getattr(cause, "schema_errors", [])][:3]
         found.append(" ".join([type(cause).__name__, text, *details])[:300])
         cause = cause.__cause__

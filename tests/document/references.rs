@@ -40,6 +40,8 @@ fn pointers_files_and_urls() {
         (0, "#components/schemas/A B", "0 /components/schemas/A B"),
         (0, "./sub/pet.yaml#/Pet", "1 /Pet"),
         (0, "sub/pet.yaml", "1 "),
+        // By the letter a member with the empty name; there is none.
+        (0, "sub/pet.yaml#/", "1 "),
         (0, "sub\\pet.yaml#/Pet", "1 /Pet"),
         (0, "root.yaml#/paths", "0 /paths"),
         (1, "../root.yaml#/paths", "0 /paths"),

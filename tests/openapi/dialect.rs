@@ -307,7 +307,9 @@ fn local_definitions_anchors_and_dynamic_references_end_in_the_table() {
     for (what, schema, components) in cases {
         let (found, codes) = convert("3.1.0", schema, components);
         let name = found["$ref"].as_str().unwrap().strip_prefix("#/$defs/").unwrap();
-        assert_eq!(found["$defs"][name], json!({"type": "string"}), "{what}");
+        let mut definition = found["$defs"][name].clone();
+        definition.as_object_mut().unwrap().remove("$anchor");
+        assert_eq!(definition, json!({"type": "string"}), "{what}");
         assert!(codes.is_empty(), "{what}: {codes:?}");
     }
     let recursive = json!({"X": {"$recursiveAnchor": true, "items": {"$recursiveRef": "#"}}});
@@ -364,4 +366,73 @@ fn hostile_nesting_and_fan_out_end_in_time() {
     let schema = &api.operations[0].body.as_ref().unwrap().content[0].schema;
     assert!(api.definitions.bundle(schema, Direction::Input).is_object());
     assert!(api.definitions.object_view(schema, Direction::Input).is_some());
+}
+
+#[test]
+fn patterns_are_written_as_ecma_262_with_u_reads_them() {
+    let table = [
+        // Identity escapes of characters that are no syntax characters (ECMA-262 22.2.1, IdentityEscape[+U]).
+        (r"^[a-zA-Z0-9_\-\:]+$", Some(r"^[a-zA-Z0-9_\-:]+$")),
+        (r"a\-b\_c\@d\ e\/f\.g", Some(r"a-b_c@d e\/f\.g")),
+        // Brackets that stand alone.
+        (r"a]b}c{d", Some(r"a\]b\}c\{d")),
+        (r"a{2}b{2,}c{2,3}d{,3}", Some(r"a{2}b{2,}c{2,3}d{0,3}")),
+        // A class escape is no end of a range (22.2.1.1).
+        (r"[\w-.]", Some(r"[\w\-.]")),
+        (r"[a-\d]", Some(r"[a\-\d]")),
+        ("[a-z-9]", Some(r"[a-z\-9]")),
+        ("[-a]", Some("[-a]")),
+        ("[^-a-c]", Some("[^-a-c]")),
+        ("a++", None),
+        ("a{2}+", None),
+        (r"\p{L}+\u{41}+\x41+a+?", Some(r"\p{L}+\u{41}+\x41+a+?")),
+        ("[a-]", Some("[a-]")),
+        ("[[]", Some(r"[\[]")),
+        // Words of other engines.
+        ("[[:alpha:]_]", Some("[A-Za-z_]")),
+        (r"\Aab\z", Some("^ab$")),
+        ("(?P<year>a)", Some("(?<year>a)")),
+        (r"[\&&]", Some(r"[\x26&]")),
+        // Legal as they are.
+        (r"^\p{L}\u00e9\x41\d[^\]\\]*(?:a|b)(?=c)(?!d)$", Some(r"^\p{L}\u00e9\x41\d[^\]\\]*(?:a|b)(?=c)(?!d)$")),
+        ("^(?<=a)b+?$", Some("^(?<=a)b+?$")),
+        // No words for it.
+        ("(?i)abc", None),
+        ("(?>a)", None),
+        (r"\Qa\E", None),
+        ("[a", None),
+    ];
+    for (pattern, expected) in table {
+        let (out, codes) = convert("3.1.0", json!({ "pattern": pattern }), json!({}));
+        assert_eq!(out.get("pattern").and_then(Value::as_str), expected, "{pattern}");
+        assert_eq!(codes.contains(&"unusable-pattern"), expected.is_none(), "{pattern}: {codes:?}");
+    }
+}
+
+#[test]
+fn definitions_keep_their_anchor_once() {
+    let address = json!({ "$anchor": "addressDef", "type": "object" });
+    let components = json!({ "A": address, "B": address, "C": { "$anchor": "not legal", "type": "object" } });
+    let schema = json!({ "properties": {
+        "a": { "$ref": "#/components/schemas/A" }, "b": { "$ref": "#/components/schemas/B" },
+        "c": { "$ref": "#/components/schemas/C" }, "d": { "$anchor": "inline", "type": "string" },
+    } });
+    let (out, _) = convert("3.1.0", schema, components);
+    assert_eq!(out["$defs"]["A"], address);
+    assert_eq!(out["$defs"]["B"], json!({ "type": "object" }));
+    assert_eq!(out["$defs"]["C"], json!({ "type": "object" }));
+    assert_eq!(out["properties"]["d"], json!({ "type": "string" }));
+    assert!(jsonschema::draft202012::new(&out).is_ok());
+}
+
+#[test]
+fn what_replaces_a_reference_at_the_root_has_no_anchor() {
+    let document = json!({
+        "openapi": "3.1.0", "info": { "title": "T", "version": "1" },
+        "paths": { "/": { "get": { "parameters": [{ "name": "p", "in": "query", "schema": { "$ref": "#/components/schemas/N" } }] } } },
+        "components": { "schemas": { "N": { "$anchor": "n", "properties": { "next": { "$ref": "#/components/schemas/N" } } } } },
+    });
+    let (api, _) = read_text(&document.to_string());
+    let out = api.definitions.inline(&api.operations[0].parameters[0].schema, Direction::Input);
+    assert_eq!((out.get("$anchor"), &out["$defs"]["N"]["$anchor"]), (None, &json!("n")));
 }

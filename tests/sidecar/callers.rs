@@ -56,7 +56,8 @@ async fn no_wrong_credential_gets_in_and_all_get_one_answer() {
     let none = format!("{}.{}.", part(json!({"alg": "none", "typ": "JWT"})), part(good()));
     let mut hs = Header::new(Algorithm::HS256);
     hs.kid = Some("k1".to_owned());
-    let confused = encode(&hs, &good(), &EncodingKey::from_secret(signer.jwk().to_string().as_bytes()).unwrap()).unwrap();
+    let confused =
+        encode(&hs, &good(), &EncodingKey::from_secret(signer.jwk().to_string().as_bytes()).unwrap()).unwrap();
     let mut unknown = Header::new(Algorithm::ES256);
     unknown.kid = Some("k9".to_owned());
     let wrong = [

@@ -67,7 +67,7 @@ impl Compiler<'_> {
         body: &crate::openapi::RequestBody,
     ) -> Result<(), Diagnostic> {
         let replaced = match variant.kind {
-            BodyKind::Binary => Some(request::file_schema(body.description.as_deref(), Some(&variant.media_type))),
+            BodyKind::Binary => Some(file_schema(making, body.description.as_deref(), Some(&variant.media_type))),
             BodyKind::Text if !media.has_schema => Some(json!({"type": "string"})),
             BodyKind::JsonLines => None,
             _ => None,
@@ -118,7 +118,7 @@ impl Compiler<'_> {
             let part = variant.parts.get(name).filter(|part| part.file);
             let replaced = part.map(|part| {
                 files = true;
-                let one = request::file_schema(None, part.content_type.as_deref());
+                let one = file_schema(making, None, part.content_type.as_deref());
                 if part.repeated { json!({"type": "array", "items": one}) } else { one }
             });
             let required = view.required.contains(name);
@@ -224,6 +224,15 @@ impl Compiler<'_> {
         )?;
         Ok(without(parent, path.get(1..).unwrap_or_default(), definitions))
     }
+}
+
+/// A file argument; a path of this machine may be named where the source allows folders.
+fn file_schema(making: &Making<'_>, description: Option<&str>, media: Option<&str>) -> Value {
+    let mut schema = request::file_schema(description, media);
+    if !making.source.upload_dirs.is_empty() {
+        request::allow_path(&mut schema);
+    }
+    schema
 }
 
 /// Keys of `args` that name fields nested below this body property.

@@ -6,7 +6,8 @@ use crate::catalog::ResultPlan;
 use crate::content::shape::Compiled;
 use crate::diagnostic::Diagnostic;
 use crate::mapping::{OutputSchema, ResultRules};
-use crate::openapi::{MediaType, Response};
+use crate::openapi::{Api, MediaType, Response};
+use crate::schema::bundle::Directed;
 use crate::schema::{Direction, output};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -20,6 +21,22 @@ pub(super) struct OutputParts {
     pub strict: bool,
     pub accept: String,
     pub plan: Option<Arc<ResultPlan>>,
+}
+
+/// The answers of one source: what several of them refer to is relaxed once.
+pub(super) struct Answers<'a> {
+    table: Directed<'a>,
+    made: output::Relaxed,
+}
+
+impl<'a> Answers<'a> {
+    pub(super) fn new(api: &'a Api) -> Self {
+        Answers { table: api.definitions.table(Direction::Output), made: output::Relaxed::default() }
+    }
+
+    fn relaxed(&mut self, schema: &Value) -> Value {
+        output::within(&self.table, schema, MOST_BYTES, &mut self.made)
+    }
 }
 
 impl Compiler<'_> {
@@ -111,8 +128,15 @@ fn declared(making: &Making<'_>, successes: &[&Response], strict: bool) -> Optio
         if !media.has_schema {
             return None;
         }
-        let schema = definitions.bundle(&media.schema, Direction::Output);
-        let schema = if strict { output::strict(&schema) } else { output::relaxed(&schema) };
+        let schema = if strict {
+            output::strict(&definitions.bundle(&media.schema, Direction::Output))
+        } else {
+            let schema = definitions.directed(&media.schema, Direction::Output);
+            match making.answers {
+                Some(answers) => answers.borrow_mut().relaxed(&schema.json),
+                None => Answers::new(making.api).relaxed(&schema.json),
+            }
+        };
         if !schemas.contains(&schema) {
             schemas.push(schema);
         }

@@ -64,6 +64,9 @@ pub(super) fn amend(schema: &mut Value, edits: &ToolEdits) {
     let Value::Object(root) = schema else { return };
     let properties = root.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     let Value::Object(properties) = properties else { return };
+    for (name, schema) in &edits.extra {
+        properties.entry(name.clone()).or_insert_with(|| schema.clone());
+    }
     let mut gone: Vec<String> = Vec::new();
     let mut optional: Vec<String> = Vec::new();
     for (key, ask) in &edits.ask {
@@ -76,9 +79,6 @@ pub(super) fn amend(schema: &mut Value, edits: &ToolEdits) {
                 gone.push(into);
             }
         }
-    }
-    for (name, schema) in &edits.extra {
-        properties.entry(name.clone()).or_insert_with(|| schema.clone());
     }
     if edits.confirm.is_some() {
         properties.entry(CONFIRM.to_string()).or_insert_with(|| {

@@ -3,7 +3,7 @@
 use super::{At, Compiler, problem, token};
 use crate::catalog::{CredentialPlan, CredentialValue, Placement, SecretOr, SourcePlan};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::mapping::{ClientCredentials, Credential, Resolved, Slot, Source, TokenExchange};
+use crate::mapping::{ClientCredentials, Credential, Resolved, Slot, Source, Tls, TokenExchange};
 use crate::openapi::{Api, ParameterIn, SecurityScheme};
 use crate::secret::Secret;
 use indexmap::IndexMap;
@@ -59,10 +59,16 @@ impl Compiler<'_> {
             credentials,
             headers,
             forward_headers: source.forward_headers.iter().map(|header| header.to_ascii_lowercase()).collect(),
-            tls: source.tls.clone(),
+            tls: self.tls(&source.tls),
             limits: source.limits.clone(),
-            upload_dirs: source.upload_dirs.clone(),
+            upload_dirs: source.upload_dirs.iter().map(|folder| self.path(folder)).collect(),
         }
+    }
+
+    /// TLS files are relative to the mapping's folder.
+    fn tls(&self, tls: &Tls) -> Tls {
+        let path = |path: &Option<String>| path.as_deref().map(|path| self.path(path));
+        Tls { ca: path(&tls.ca), cert: path(&tls.cert), key: path(&tls.key), insecure: tls.insecure }
     }
 
     /// The base URL that replaces `servers`: the command line's, else the mapping's.
@@ -150,16 +156,6 @@ impl Compiler<'_> {
         } else if let Some(forward) = &credential.forward {
             let header = forward.trim().trim_start_matches("header").trim().to_ascii_lowercase();
             placement = Placement::Header(header.clone());
-            let warning = Diagnostic::warning(
-                "token-passthrough",
-                format!(
-                    "the caller's `{header}` header is passed to the API; MCP says a server \"MUST NOT pass through the token it received from the MCP client\""
-                ),
-            );
-            self.report.push(match at.value(&format!("{pointer}/forward")) {
-                Some(place) => warning.at(place),
-                None => warning,
-            });
             Some(CredentialValue::Forward(header))
         } else {
             None

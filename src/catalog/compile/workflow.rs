@@ -272,8 +272,9 @@ impl Compiler<'_> {
             source_index,
             name: operation.operation_id.clone().unwrap_or(reference),
             edits,
-            own: None,
+            answers: None,
             pointer: None,
+            own: None,
             at: scene.at,
         };
         Ok((operation, making))

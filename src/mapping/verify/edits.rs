@@ -438,7 +438,12 @@ impl Verifier<'_, '_> {
                 let why = if edits.value.is_some() { "value" } else { "hide" };
                 let at = join(&join(&join(pointer, "args"), key), why);
                 let message = format!("`{why}` would drop the answer to `{name}`");
-                self.key_error("conflict", &at, message, format!("delete `{why}`: what `ask` fills in is not shown to the model"));
+                self.key_error(
+                    "conflict",
+                    &at,
+                    message,
+                    format!("delete `{why}`: what `ask` fills in is not shown to the model"),
+                );
             }
         }
     }

@@ -233,7 +233,9 @@ impl Verifier<'_, '_> {
             if test.request.is_none() && test.result.is_none() {
                 self.error("no-effect", &at, "this test expects nothing", "add `request:` or `result:`");
             }
-            if test.result.is_some() && test.respond.is_none() {
+            // A call that is refused is never sent.
+            let refused = test.result.as_ref().is_some_and(|result| result.is_error == Some(true));
+            if test.result.is_some() && test.respond.is_none() && !refused {
                 self.error(
                     "missing-key",
                     &at,

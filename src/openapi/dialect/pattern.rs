@@ -38,17 +38,20 @@ pub(super) fn portable(pattern: &str) -> Option<String> {
             ']' | '}' => out.extend(['\\', c]),
             '(' => group(&mut rest, &mut out)?,
             // Possessive quantifiers exist elsewhere only.
-            '+' if matches!(out.chars().last(), Some('+' | '*' | '?'))
-                && !out.ends_with("\\+")
-                && !out.ends_with("\\*")
-                && !out.ends_with("\\?") =>
-            {
-                return None;
-            }
+            '+' if is_quantified(&out) => return None,
             other => out.push(other),
         }
     }
     Some(out)
+}
+
+/// True if the pattern so far ends with a quantifier.
+fn is_quantified(out: &str) -> bool {
+    if out.ends_with('}') {
+        let opened = out.rsplit_once('{').map(|(before, _)| before);
+        return opened.is_some_and(|it| !["\\p", "\\P", "\\u", "\\"].iter().any(|escape| it.ends_with(escape)));
+    }
+    out.ends_with(['+', '*', '?']) && !["\\+", "\\*", "\\?"].iter().any(|it| out.ends_with(it))
 }
 
 /// What follows a backslash.
@@ -143,6 +146,7 @@ fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Option<()> {
     }
     // Whether the last item can begin a range, and whether an open range waits for its end.
     let (mut single, mut open) = (false, false);
+    let start = out.len();
     // Elsewhere a `]` that comes first stands for itself; ECMA-262 has an empty class there.
     while let Some(c) = rest.next() {
         match c {
@@ -155,8 +159,9 @@ fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Option<()> {
                 if single && !last && !is_set(rest) {
                     out.push('-');
                     (single, open) = (false, true);
-                } else if last && !open {
+                } else if (last || out.len() == start) && !open {
                     out.push('-');
+                    single = !last;
                 } else {
                     out.push_str("\\-");
                     (single, open) = (!open, false);
