@@ -8,6 +8,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 
 fn command(folder: &Folder) -> Command {
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let mut command = Command::new(env!("CARGO_BIN_EXE_rest-mcp"));
     command
         .current_dir(folder.0.path())
