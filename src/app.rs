@@ -133,7 +133,6 @@ impl Loader<'_> {
         self.report.merge(report);
         let mut mapping = mapping?;
         let environment = Beside { environment: self.environment, location: Some(&input.document.location) };
-        self.workflows(&mut mapping, input).await;
         let mut apis = IndexMap::new();
         let mut specs = Vec::new();
         let mut workflows = Vec::new();
@@ -190,48 +189,6 @@ impl Loader<'_> {
             self.report.push(problem.at(mapping.place(pointer)));
         }
         document.map(|loaded| Arc::new(loaded.document))
-    }
-
-    /// Adds the workflows of Arazzo documents to the tools. An entry under `tools` with a workflow's name edits it.
-    async fn workflows(&mut self, mapping: &mut Mapping, input: &Input) {
-        let environment = Beside { environment: self.environment, location: Some(&input.document.location) };
-        let mut named = Vec::new();
-        for (name, source) in &mapping.sources {
-            for (index, workflow) in source.workflows.iter().enumerate() {
-                let pointer = format!("/sources/{}/workflows/{index}", crate::document::pointer::escape(name));
-                match workflow.resolve_public(&environment) {
-                    Ok(text) => named.push((relative_to(&input.document.location, &text), pointer)),
-                    Err(error) => self.report.push(
-                        Diagnostic::error("unresolved-value", error.to_string()).at(input.document.place(&pointer)),
-                    ),
-                }
-            }
-        }
-        for (location, pointer) in named {
-            self.files.push(location.clone());
-            let (document, report) = load::load_document(&location, &LoadOptions::default()).await;
-            self.report.merge(report);
-            let Some(document) = document.map(|loaded| loaded.document) else {
-                let problem = "the workflows can't be read; see the problem above";
-                self.report.push(Diagnostic::error("unreadable-workflows", problem).at(input.document.place(&pointer)));
-                continue;
-            };
-            let (tools, report) = crate::mapping::arazzo::tools(&document);
-            self.report.merge(report);
-            for (name, workflow) in tools {
-                let entry = mapping.tools.entry(name.clone()).or_default();
-                if entry.operation.is_some() || entry.request.is_some() || !entry.steps.is_empty() {
-                    let problem = format!("a workflow is called `{name}` too");
-                    let place =
-                        input.document.key_place(&format!("/tools/{}", crate::document::pointer::escape(&name)));
-                    self.report.push(Diagnostic::error("name-collision", problem).at(place).fix("rename this tool"));
-                    continue;
-                }
-                entry.edits = workflow.edits.over(&entry.edits);
-                entry.input = workflow.input;
-                entry.steps = workflow.steps;
-            }
-        }
     }
 
     /// The source with what the command line says of it.

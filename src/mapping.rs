@@ -3,7 +3,6 @@
 //!
 //! The file's format, version 1, is the reference; keys may grow, what stands here keeps its meaning.
 
-pub mod arazzo;
 mod edit;
 mod flow;
 mod hand;
