@@ -92,6 +92,8 @@ impl Serve {
             Ok(sidecar) => sidecar,
             Err(problems) => return failed(&problems),
         };
+        // Texts and trees of the documents are of no use any more.
+        drop((inputs, report));
         tokio::spawn(reload::run(sidecar.clone(), sidecar.times(), hangups(), shutdown.clone()));
         let observing = CancellationToken::new();
         match sidecar.observe(observing.clone()).await {

@@ -142,8 +142,10 @@ pub fn write_json(json: &Json, out: &mut Vec<u8>) {
             let start = out.len();
             out.extend_from_slice(bytes);
             // Inside strings JSON has no raw line break (RFC 8259 §7), so each one is whitespace.
-            for byte in out.get_mut(start..).into_iter().flatten() {
-                *byte = if matches!(*byte, b'\n' | b'\r') { b' ' } else { *byte };
+            if let Some(written) = out.get_mut(start..) {
+                for byte in written {
+                    *byte = if matches!(*byte, b'\n' | b'\r') { b' ' } else { *byte };
+                }
             }
         }
         Json::Tree(value) => write_value(value, out),

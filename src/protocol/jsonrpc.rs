@@ -319,6 +319,10 @@ pub(crate) fn is_object(raw: &RawValue) -> bool {
 }
 
 fn too_deep(bytes: &[u8], max_depth: usize) -> bool {
+    // With fewer brackets than levels there is nothing to look at; counting them is quick.
+    if bytes.iter().filter(|byte| matches!(byte, b'{' | b'[')).count() <= max_depth {
+        return false;
+    }
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     for byte in bytes {
         if in_string {

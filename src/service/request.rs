@@ -36,15 +36,16 @@ impl Service {
         arguments: Arguments,
     ) -> Content {
         if let Some(rules) = &action.paginate {
-            return self.pages(state, context, tool, action, rules, arguments).await;
+            // Boxed: a call pays for the largest of all ways it might go.
+            return Box::pin(self.pages(state, context, tool, action, rules, arguments)).await;
         }
         if let Some(rules) = &action.stream {
-            return self.stream(state, context, tool, action, rules, arguments).await;
+            return Box::pin(self.stream(state, context, tool, action, rules, arguments)).await;
         }
         match self.send(state, context, action, &arguments).await {
             Sent::Failed(content) => content,
             Sent::Answer(response) => match &action.poll {
-                Some(rules) => self.poll(state, context, tool, action, rules, arguments, response).await,
+                Some(rules) => Box::pin(self.poll(state, context, tool, action, rules, arguments, response)).await,
                 None => self.shaped(tool, &response, &arguments, context),
             },
         }

@@ -164,7 +164,7 @@ impl Service {
         round: Round,
     ) -> Result<Outcome<Content>, Failure> {
         if let Action::CallByName = tool.action {
-            return self.call_by_name(state, context, &arguments, round).await;
+            return Box::pin(self.call_by_name(state, context, &arguments, round)).await;
         }
         let asking = Asking {
             context,
@@ -215,8 +215,8 @@ impl Service {
             Action::Workflow(workflow) => {
                 Box::pin(self.workflow(state, context, tool, workflow, arguments, depth)).await
             }
-            Action::Search => Ok(self.search(state, &context.caller, &arguments).await),
-            Action::Describe => self.describe(state, &context.caller, &arguments).await,
+            Action::Search => Ok(Box::pin(self.search(state, &context.caller, &arguments)).await),
+            Action::Describe => Box::pin(self.describe(state, &context.caller, &arguments)).await,
             Action::CallByName => Ok(Content::error("`call_tool` can't be a step; name the tool itself.".to_string())),
         }
     }

@@ -95,7 +95,7 @@ impl Upstream {
                     CredentialText::Secret(Secret::new(forwarded(value, &credential.placement)))
                 }
                 Some(CredentialValue::ClientCredentials(grant)) => {
-                    let (secret, entry) = self.tokens.client_credentials(name, grant, &plan.tls).await?;
+                    let (secret, entry) = Box::pin(self.tokens.client_credentials(name, grant, &plan.tls)).await?;
                     resolved.fetched.push((secret.clone(), entry));
                     CredentialText::Secret(secret)
                 }
@@ -103,7 +103,7 @@ impl Upstream {
                     let Some(token) = &caller.token else {
                         return Err(NoCredential::Missing { names: vec![name.clone()] });
                     };
-                    let (secret, entry) = self.tokens.exchange(name, exchange, token, &plan.tls).await?;
+                    let (secret, entry) = Box::pin(self.tokens.exchange(name, exchange, token, &plan.tls)).await?;
                     resolved.fetched.push((secret.clone(), entry));
                     CredentialText::Secret(secret)
                 }

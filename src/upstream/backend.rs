@@ -197,7 +197,7 @@ impl Backend {
         whole: bool,
     ) -> Result<Answer, NoAnswer> {
         self.budget.call();
-        let mut hop = first_hop(request, options)?;
+        let mut hop = first_hop(request, options, self.origin.as_ref())?;
         let mut redirects = 0;
         let mut repeats = 0;
         loop {
@@ -310,9 +310,9 @@ impl Backend {
 }
 
 /// The request as its first hop. The URL must come out of the URL parser meaning what went in.
-fn first_hop(request: Request, options: &SendOptions) -> Result<Hop, NoAnswer> {
+fn first_hop(request: Request, options: &SendOptions, origin: Option<&Url>) -> Result<Hop, NoAnswer> {
     let refuse = |why: &str| NoAnswer::Forbidden(format!("request URL: {why}"));
-    let url = Url::parse(&request.url).map_err(|_| refuse("no URL"))?;
+    let url = parse(&request.url, origin).map_err(|_| refuse("no URL"))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(refuse("no HTTP URL"));
     }
@@ -327,6 +327,24 @@ fn first_hop(request: Request, options: &SendOptions) -> Result<Hop, NoAnswer> {
         trace.add_to(&mut headers);
     }
     Ok(Hop { method: request.method, url, headers, body: request.body, idempotent: options.idempotent })
+}
+
+/// Parses a URL; one that begins with the configured origin takes scheme, host and port from there.
+fn parse(text: &str, origin: Option<&Url>) -> Result<Url, url::ParseError> {
+    let known = origin.filter(|origin| origin.username().is_empty() && origin.password().is_none());
+    let rest = known.and_then(|origin| {
+        // What stands before the path: the path is a suffix of the text without query and fragment.
+        let whole = origin.as_str();
+        let head = whole.get(..whole.len() - origin.path().len()).filter(|_| whole.ends_with(origin.path()))?;
+        Some((origin, text.strip_prefix(head)?))
+    });
+    match rest {
+        // `//` and `/\` would begin another host.
+        Some((origin, rest)) if matches!(rest.as_bytes(), [b'/'] | [b'/', b'!'..=b'.' | b'0'..=b'[' | b']'..=b'~', ..]) => {
+            origin.join(rest)
+        }
+        _ => Url::parse(text),
+    }
 }
 
 /// True if parsing changed at most the escaping of path and query, never their structure (dot

@@ -50,7 +50,7 @@ impl Gate {
     /// is a few seconds old at most. A remote policy that does not answer hides.
     pub async fn decide(&self, caller: &Caller, tool: &Tool) -> Decision {
         match (self.access.decide(caller, tool), &self.remote) {
-            (Decision::Allow, Some(remote)) => remote.decide(caller, tool).await,
+            (Decision::Allow, Some(remote)) => Box::pin(remote.decide(caller, tool)).await,
             (decision, _) => decision,
         }
     }

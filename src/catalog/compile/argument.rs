@@ -5,7 +5,7 @@ use super::{Compiler, problem};
 use crate::catalog::{Binding, From, Spot};
 use crate::diagnostic::{Diagnostic, hint::nearest};
 use crate::mapping::{ArgumentEdits, CatalogRules, Resolved, SchemaProfile, Slot, ToolEdits};
-use crate::openapi::ParameterIn;
+use crate::openapi::{Parameter, ParameterIn, SecurityScheme};
 use crate::request::{self, ParameterPlan};
 use crate::schema::{Definitions, Direction, Schema, profile};
 use serde_json::{Map, Value, json};
@@ -49,6 +49,23 @@ pub(super) struct InputSchemas {
     pub mirrored: Vec<(String, String)>,
 }
 
+/// True if every way to satisfy the operation's security sends this parameter: documents declare API keys
+/// as parameters too. The server sends it, so no caller is asked for it.
+fn is_credential(making: &Making<'_>, parameter: &Parameter) -> bool {
+    let alternatives = &making.operation.security;
+    let same = |name: &str| match parameter.location {
+        ParameterIn::Header => name.eq_ignore_ascii_case(&parameter.name),
+        _ => name == parameter.name,
+    };
+    !alternatives.is_empty()
+        && alternatives.iter().all(|alternative| {
+            alternative.iter().any(|requirement| match making.api.security_schemes.get(&requirement.scheme) {
+                Some(SecurityScheme::ApiKey { location, name }) => *location == parameter.location && same(name),
+                _ => false,
+            })
+        })
+}
+
 impl Compiler<'_> {
     pub(super) fn arguments(&mut self, making: &Making<'_>) -> Result<Arguments, Diagnostic> {
         let mut arguments = Arguments {
@@ -82,6 +99,9 @@ impl Compiler<'_> {
                 continue;
             }
             let keys = [parameter.name.clone(), format!("{}.{}", location(parameter.location), parameter.name)];
+            if is_credential(making, parameter) && !keys.iter().any(|key| making.edits.args.contains_key(key)) {
+                continue;
+            }
             let property = Property {
                 name: parameter.name.clone(),
                 schema: parameter.schema.clone(),

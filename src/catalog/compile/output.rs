@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// Published output schemas larger than this say too little for their tokens and are left out.
 const MOST_BYTES: usize = 16 * 1024;
+/// What the output schemas of one source may take together: a list that a model reads is for the arguments.
+const MOST_TOGETHER: usize = 256 * 1024;
 
 /// What a tool's answers look like.
 pub(super) struct OutputParts {
@@ -27,15 +29,18 @@ pub(super) struct OutputParts {
 pub(super) struct Answers<'a> {
     table: Directed<'a>,
     made: output::Relaxed,
+    /// Bytes of one output schema.
+    most: usize,
 }
 
 impl<'a> Answers<'a> {
     pub(super) fn new(api: &'a Api) -> Self {
-        Answers { table: api.definitions.table(Direction::Output), made: output::Relaxed::default() }
+        let most = (MOST_TOGETHER / api.operations.len().max(1)).min(MOST_BYTES);
+        Answers { table: api.definitions.table(Direction::Output), made: output::Relaxed::default(), most }
     }
 
     fn relaxed(&mut self, schema: &Value) -> Value {
-        output::within(&self.table, schema, MOST_BYTES, &mut self.made)
+        output::within(&self.table, schema, self.most, &mut self.made)
     }
 }
 
@@ -73,7 +78,7 @@ impl Compiler<'_> {
         if let (Some(published), Some(plan)) = (&schema, &plan) {
             schema = plan.compiled.rewrite_schema(published);
         }
-        if !strict && schema.as_ref().is_some_and(|schema| size(schema) > MOST_BYTES) {
+        if !strict && schema.as_ref().is_some_and(|schema| size(schema) > making.answers.map_or(MOST_BYTES, |answers| answers.borrow().most)) {
             schema = None;
         }
         Ok(OutputParts { schema, strict, accept, plan })

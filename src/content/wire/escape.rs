@@ -43,7 +43,7 @@ impl io::Write for Escaper<'_> {
 }
 
 /// The letter behind the backslash of the two-character escapes; 0 for all other bytes.
-static LETTER: [u8; 256] = letters();
+const LETTER: [u8; 256] = letters();
 
 const fn letters() -> [u8; 256] {
     let mut table = [0; 256];
@@ -87,22 +87,35 @@ fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
     one_by_one(rest, out);
 }
 
-/// A chunk that needs two-character escapes only: a backslash is written before every byte and, where
-/// the byte needs none, covered by the byte itself. No branch depends on the data.
+/// What each byte is written as, in one store of two bytes: itself and one byte that the next one covers, or
+/// its two-character escape. And how many of the two count.
+static PAIR: [([u8; 2], u8); 256] = pairs();
+
+const fn pairs() -> [([u8; 2], u8); 256] {
+    let mut table = [([0; 2], 1); 256];
+    let mut at = 0;
+    while at < 256 {
+        // Runs at compile time only, where there is no iterator.
+        #[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)]
+        {
+            table[at] = if LETTER[at] == 0 { ([at as u8, 0], 1) } else { ([b'\\', LETTER[at]], 2) };
+        }
+        at += 1;
+    }
+    table
+}
+
+/// A chunk that needs two-character escapes only. No branch depends on the data.
 fn two_by_two(chunk: &[u8; CHUNK], out: &mut Vec<u8>) {
+    // The last byte's store may reach one byte further than it counts.
     let mut buffer = [0u8; 2 * CHUNK];
     let mut at = 0usize;
     for byte in chunk {
-        let letter = letter(*byte);
-        let escape = letter != 0;
-        if let Some(slot) = buffer.get_mut(at & (2 * CHUNK - 1)) {
-            *slot = b'\\';
+        let (pair, length) = PAIR.get(usize::from(*byte)).copied().unwrap_or_default();
+        if let Some(slot) = buffer.get_mut(at..at + 2) {
+            slot.copy_from_slice(&pair);
         }
-        at += usize::from(escape);
-        if let Some(slot) = buffer.get_mut(at & (2 * CHUNK - 1)) {
-            *slot = if escape { letter } else { *byte };
-        }
-        at += 1;
+        at += usize::from(length);
     }
     let length = out.len() + at;
     out.extend_from_slice(&buffer);
