@@ -49,16 +49,17 @@ async fn every_document_and_mapping_loads_without_errors_and_warnings() {
     for folder in ["specs", "mappings", "examples"] {
         for path in files(folder, &is_yaml) {
             let text = std::fs::read_to_string(&path).unwrap();
-            let foreign = text.lines().any(|line| line.starts_with("apiVersion:") || line.starts_with("services:"));
-            if text.starts_with("overlay:") || text.starts_with("arazzo:") || foreign {
-                continue;
-            }
             if path.file_name().is_some_and(|name| name == "rest-mcp.yaml") {
                 let name = path.display().to_string();
                 let (document, report) = parse(Arc::new(Source { name: name.clone(), text }), name, &Limits::default());
                 assert_eq!(problems(&report), "", "{}", path.display());
                 let (_, report) = rest_mcp::config::read(&document.unwrap());
                 assert_eq!(problems(&report), "", "{}", path.display());
+                continue;
+            }
+            let ours =
+                ["openapi:", "swagger:", "version: 1"].iter().any(|key| text.lines().any(|line| line.starts_with(key)));
+            if !ours {
                 continue;
             }
             count += 1;
@@ -77,7 +78,8 @@ async fn the_tests_of_every_mapping_pass() {
         let (inputs, _) = Inputs::read(&[path.display().to_string()], None).await;
         let verdicts = offline::run(&inputs, None).await;
         assert_eq!(problems(&verdicts.report), "", "{}", path.display());
-        assert!(!verdicts.list.is_empty(), "{} has no tests", path.display());
+        let has_tools = std::fs::read_to_string(&path).unwrap().contains("\ntools:");
+        assert!(!has_tools || !verdicts.list.is_empty(), "{} has no tests", path.display());
         for verdict in &verdicts.list {
             let told = verdict.differences.join("\n");
             assert_eq!(told, "", "{}: {}: {}", path.display(), verdict.tool, verdict.name);
@@ -138,8 +140,8 @@ fn the_commands_of_the_pages_work() {
     let mut count = 0;
     for page in pages().into_iter().filter(|page| page.starts_with(root().join("examples"))) {
         for line in blocks(&page, "sh").iter().flat_map(|block| block.lines()) {
-            // Serving does not end by itself.
-            if line.is_empty() || line.contains(" serve ") {
+            // Serving does not end by itself; other programs may not be there.
+            if !line.starts_with("rest-mcp ") || line.contains(" serve ") {
                 continue;
             }
             count += 1;
