@@ -12,7 +12,7 @@ impl Compiler<'_> {
     pub(super) fn edit_input(
         &mut self,
         input: &mut Value,
-        bindings: &mut Vec<Binding>,
+        bindings: &mut [Binding],
         edits: &ToolEdits,
         tool: &str,
         pointer: &str,
