@@ -78,7 +78,8 @@ impl Compiler<'_> {
         if let (Some(published), Some(plan)) = (&schema, &plan) {
             schema = plan.compiled.rewrite_schema(published);
         }
-        if !strict && schema.as_ref().is_some_and(|schema| size(schema) > making.answers.map_or(MOST_BYTES, |answers| answers.borrow().most)) {
+        let most = making.answers.map_or(MOST_BYTES, |answers| answers.borrow().most);
+        if !strict && schema.as_ref().is_some_and(|schema| size(schema) > most) {
             schema = None;
         }
         Ok(OutputParts { schema, strict, accept, plan })
