@@ -123,12 +123,7 @@ fn parsed(text: &str) -> Arc<document::Document> {
 fn unit(api: Arc<Api>) -> Unit {
     let sources = [("pets".to_owned(), Source::default())].into_iter().collect();
     let mapping = Mapping { version: 1, sources, ..Mapping::default() };
-    Unit {
-        mapping,
-        document: None,
-        apis: [("pets".to_owned(), api)].into_iter().collect(),
-        workflows: Default::default(),
-    }
+    Unit { mapping, document: None, apis: [("pets".to_owned(), api)].into_iter().collect(), workflows: Vec::new() }
 }
 
 fn pet(id: usize) -> Value {

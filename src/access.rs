@@ -8,7 +8,7 @@ pub mod rego;
 
 pub use pattern::{Pattern, glob_matches};
 
-use crate::catalog::{Catalog, Tool};
+use crate::catalog::{Action, Catalog, Tool};
 use indexmap::IndexMap;
 use rego::Rego;
 use serde_json::{Value, json};
@@ -31,6 +31,9 @@ pub struct Caller {
     /// Request headers that some mapping asks for (forwarding, `${caller:header.x}`), lower case.
     pub headers: IndexMap<String, String>,
 }
+
+/// How deep tools may call tools.
+const DEEPEST: usize = 16;
 
 /// What the configuration says, as written.
 #[derive(Debug, Clone, Default)]
@@ -183,7 +186,8 @@ impl Access {
         match (named.or_else(|| self.tenants.get("*")), tenant) {
             (Some(lists), _) => {
                 (lists.allow.is_empty() || lists.allow.iter().any(|pattern| pattern.matches(tool)))
-                    && !lists.deny.iter().any(|pattern| pattern.matches(tool))
+                    // What may not be called may not be called by way of another tool either.
+                    && !reaches(tool, &|tool| lists.deny.iter().any(|pattern| pattern.matches(tool)), 0)
             }
             (None, Some(_)) => false,
             // Whoever belongs to no tenant was let in without one by the configuration itself.
@@ -232,6 +236,19 @@ impl Access {
             add(caller.claims.as_ref().map(|claims| claims.to_string()).as_deref());
         }
         hash.finalize().into()
+    }
+}
+
+/// True if the test holds for the tool or for one that its steps call, however deep.
+fn reaches(tool: &Tool, test: &dyn Fn(&Tool) -> bool, depth: usize) -> bool {
+    // Deeper than any call may go counts as reached: the rule can only take away.
+    if test(tool) || depth > DEEPEST {
+        return true;
+    }
+    match &tool.action {
+        Action::Steps(steps) => steps.iter().any(|step| reaches(&step.tool, test, depth + 1)),
+        Action::Workflow(workflow) => workflow.steps.iter().any(|step| reaches(&step.tool, test, depth + 1)),
+        _ => false,
     }
 }
 

@@ -13,7 +13,6 @@
 //! - 53 (requestState bound to caller, time and request): the service signs it; here it passes through.
 //! - 58 (loopback by default): configuration; Host and Origin in row 57.
 //! - 75, 76, 78 to 82 (OAuth resource server): tests of the identity part; 77 is in `tests/transport`.
-//! - 84 (2025-11-25 tasks): not offered.
 //! - 85 (nothing deprecated newly adopted): a decision, not a behaviour.
 
 mod any_era;
@@ -24,3 +23,4 @@ mod lists;
 mod modern_era;
 pub mod official;
 pub mod peer;
+mod tasks;

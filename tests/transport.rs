@@ -10,3 +10,4 @@ mod official_client;
 mod other_transports;
 mod sessions;
 mod streams;
+mod tasks;

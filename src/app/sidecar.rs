@@ -59,7 +59,7 @@ impl Telemetry {
                     let keep = u32::try_from(rotate.keep.min(MOST_KEPT)).unwrap_or_default();
                     let target = match to.as_str() {
                         "stderr" => Target::Stderr,
-                        path => Target::File { path: setup.path(path), max_bytes: rotate.max_size.0 as u64, keep },
+                        path => Target::File { path: setup.path(path), max_bytes: rotate.max_size.0, keep },
                     };
                     let arguments = match rules.arguments {
                         AuditArguments::Redacted => ArgumentsMode::Redacted,

@@ -11,7 +11,9 @@ mod extras;
 mod hand;
 mod operation;
 mod output;
+mod own;
 mod person;
+mod server;
 mod source;
 mod steps;
 mod types;
@@ -228,12 +230,35 @@ impl Compiler<'_> {
         }
         debug_assert_eq!(first + sources.len(), self.catalog.sources.len());
         self.operations(unit, &sources, at);
+        self.common_bases(first);
         self.hand_written(unit, &sources, at);
         self.composites(unit, at);
         self.polled(unit, at);
         self.workflows(unit, &sources, at);
         self.resources(unit, at);
         self.prompts(unit, at);
+    }
+
+    /// Where the mapping gives a source no base URL, the one that its operations share is its configured origin: the
+    /// one that may be a private address, and whose connections are kept.
+    fn common_bases(&mut self, first: usize) {
+        for (index, plan) in self.catalog.sources.iter_mut().enumerate().skip(first) {
+            if !plan.base_url.is_empty() {
+                continue;
+            }
+            let tools = self.catalog.tools.values().chain(self.hidden.values());
+            let mut bases = tools.filter_map(|tool| match &tool.action {
+                super::Action::Request(action) if action.source == index => Some(action.base_url.as_str()),
+                _ => None,
+            });
+            let origin = |base: &str| url::Url::parse(base).map(|url| url.origin()).ok();
+            let Some(common) = bases.next() else { continue };
+            if bases.all(|base| origin(base) == origin(common))
+                && let Some(plan) = Arc::get_mut(plan)
+            {
+                plan.base_url = common.to_string();
+            }
+        }
     }
 
     /// Adds a tool under its own name; a clash is reported and costs the later one. Its place is asked for only

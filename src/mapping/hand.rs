@@ -30,7 +30,7 @@ pub struct HandRequest {
 }
 
 /// One step of a composite tool.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepRules {
     /// Name of the step's answer.
@@ -48,6 +48,9 @@ pub struct StepRules {
     /// What a failure does.
     #[serde(default)]
     pub on_error: OnError,
+    /// Steps that must be finished first, beside those whose answers are used here.
+    #[serde(default)]
+    pub after: Vec<String>,
 }
 
 /// `on_error`.

@@ -114,7 +114,9 @@ fn encode_variant<'p>(
             let media_type = concrete(media_type, file.content_type.as_deref())?;
             Encoded { media_type, bytes: Vec::from(file.bytes) }
         }
-        (BodyKind::Xml | BodyKind::Text | BodyKind::JsonLines, None) => same(Vec::new()),
+        // A document has at least its root element (XML 1.0, section 2.1).
+        (BodyKind::Xml, None) => same(xml_bytes(variant, &Value::Object(serde_json::Map::new()))?),
+        (BodyKind::Text | BodyKind::JsonLines, None) => same(Vec::new()),
         (BodyKind::Binary, None) => Encoded { media_type: concrete(media_type, None)?, bytes: Vec::new() },
     })
 }

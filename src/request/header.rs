@@ -126,8 +126,12 @@ impl<'a> Headers<'a> {
         Ok(())
     }
 
-    /// Sets a credential's header; refused where another credential is there already.
+    /// Sets a credential's header; refused where another credential is there already. Documents ask for
+    /// two schemes at once that are one token (`Oauth2` and `Oauth2c`): the same value counts once.
     pub(super) fn credential(&mut self, header: HeaderName, value: HeaderValue) -> Result<(), Unsendable> {
+        if self.map.get(&header) == Some(&value) {
+            return Ok(());
+        }
         if self.map.contains_key(&header) {
             let message = "two values of the server's configuration claim the same header for a credential";
             return Err(Unsendable::new(None, message));

@@ -291,7 +291,15 @@ impl Drop for Hold {
 
 /// Requests that may take their time; all others are answered in order.
 fn is_long(method: &str) -> bool {
-    matches!(method, "tools/call" | "resources/read" | "prompts/get" | "completion/complete" | "subscriptions/listen")
+    matches!(
+        method,
+        "tools/call"
+            | "resources/read"
+            | "prompts/get"
+            | "completion/complete"
+            | "subscriptions/listen"
+            | "tasks/result"
+    )
 }
 
 /// Resolves when a cancelled call has had its time to notice.

@@ -118,21 +118,30 @@ fn an_unknown_tool_gets_the_nearest_name() {
     assert!(ran.err.contains("`getFile`"), "{}", ran.err);
 }
 
-/// Starts the program and waits for a line of standard error that holds `mark`.
-fn started(desk: &Desk, arguments: &[&str], mark: &str) -> (std::process::Child, String) {
-    let mut child =
-        desk.command(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+/// A started program; it ends with the test.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts the program and reads standard error up to a line that holds `mark`.
+fn started(desk: &Desk, arguments: &[&str], mark: &str) -> (Running, String) {
+    let mut command = desk.command(arguments);
+    let mut running =
+        Running(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(running.0.stderr.take().unwrap()).lines();
     let mut seen = String::new();
-    loop {
+    while !seen.contains(mark) {
         let line = lines.next().unwrap_or_else(|| panic!("ended before `{mark}`:\n{seen}")).unwrap();
         seen.push_str(&line);
         seen.push('\n');
-        if line.contains(mark) {
-            std::thread::spawn(move || lines.for_each(drop));
-            return (child, seen);
-        }
     }
+    std::thread::spawn(move || lines.for_each(drop));
+    (running, seen)
 }
 
 fn address(text: &str) -> String {
@@ -140,7 +149,7 @@ fn address(text: &str) -> String {
     after.split(['/', ' ', '\n', ',']).next().unwrap().to_owned()
 }
 
-pub fn get(address: &str, path: &str) -> String {
+fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
@@ -151,21 +160,21 @@ pub fn get(address: &str, path: &str) -> String {
 #[test]
 fn mock_answers_from_the_documents_examples() {
     let desk = Desk::new(&[("files.yaml", FILES)]);
-    let (mut child, banner) = started(&desk, &["mock", "files.yaml", "--listen", "127.0.0.1:0"], "http://");
+    let (_mock, banner) = started(&desk, &["mock", "files.yaml", "--listen", "127.0.0.1:0"], "http://");
     let answer = get(&address(&banner), "/v1/files");
-    child.kill().unwrap();
-    child.wait().unwrap();
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with(r#"["a","b"]"#), "{answer}");
 }
 
 #[test]
 fn serve_says_on_standard_error_what_it_loaded() {
     let desk = Desk::new(&[("files.yaml", FILES)]);
-    let (mut child, banner) = started(&desk, &["serve", "files.yaml", "--mock", "--listen", "127.0.0.1:0"], "/mcp");
-    child.kill().unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.stdout.is_empty());
+    let arguments = ["serve", "files.yaml", "--mock", "--listen", "127.0.0.1:0"];
+    let (mut serving, banner) = started(&desk, &arguments, "/mcp");
     for wanted in ["source files: 3 tools, 1 operations skipped", "3 tools, ", " tokens", "http://127.0.0.1:"] {
         assert!(banner.contains(wanted), "`{wanted}` is not in:\n{banner}");
     }
+    serving.0.kill().unwrap();
+    let mut out = String::new();
+    serving.0.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(out, "", "nothing but protocol goes to standard output");
 }

@@ -3,60 +3,16 @@
 use super::{Desk, FILES};
 use serde_json::Value;
 
-const MAPPING: &str = r#"version: 1
-sources:
-  files: { spec: files.yaml, base_url: "${env:URL:-https://files.example/v1}" }
-tools:
-  get_file:
-    operation: getFile
-    args: { name: { rename: id } }
-    result: { pick: [name] }
-    tests:
-      - name: by name
-        args: { id: "a b" }
-        request: { method: get, path: /v1/files/a%20b, headers: { accept: application/json } }
-        respond: { json: { name: a, size: 1 } }
-        result: { json: { name: a } }
-      - name: with a revision
-        args: { id: a, rev: 3 }
-        request: { path: "/v1/files/a?rev=3", query: { rev: 3 } }
-      - name: not found
-        args: { id: a }
-        respond: { status: 404, json: { message: gone } }
-        result: { is_error: true }
-  remove:
-    operation: deleteFile
-    confirm: "Delete {{name}}?"
-    tests:
-      - name: after asking
-        args: { name: a }
-        answers: { confirm: true }
-        request: { method: DELETE, path: /v1/files/a, headers: { x-key: mock } }
-        respond: { status: 204 }
-        result: { is_error: false }
-      - name: declined
-        args: { name: a }
-        answers: { confirm: false }
-        request: []
-        result: { is_error: true }
-  all:
-    source: files
-    request: { method: GET, path: /jobs/1 }
-    poll: { status: .state, until: [done], every: 1h, at_most: 2h }
-    tests:
-      - request: [ { path: /v1/jobs/1 }, { path: /v1/jobs/1 } ]
-        respond: [ { json: { state: busy } }, { json: { state: done, n: 2 } } ]
-        result: { json: { state: done, n: 2 } }
-"#;
+const MAPPING: &str = include_str!("../../examples/tests/map.yaml");
 
 #[test]
 fn tests_of_a_mapping_run_offline() {
     let desk = Desk::new(&[("files.yaml", FILES), ("map.yaml", MAPPING)]).with("URL", "https://elsewhere.example");
     let ran = desk.run(&["test", "map.yaml", "--junit", "out.xml"]);
-    assert_eq!(ran.out.lines().last(), Some("6 passed, 0 failed"), "{}{}", ran.out, ran.err);
+    assert_eq!(ran.out.lines().last(), Some("8 passed, 0 failed"), "{}{}", ran.out, ran.err);
     assert_eq!(ran.code, 0);
     let xml = desk.read("out.xml");
-    assert!(xml.contains(r#"<testsuites tests="6" failures="0">"#), "{xml}");
+    assert!(xml.contains(r#"<testsuites tests="8" failures="0">"#), "{xml}");
     let one = desk.run(&["test", "map.yaml", "--tool", "remove"]);
     assert_eq!(one.out.lines().last(), Some("2 passed, 0 failed"));
     assert_eq!(desk.run(&["test", "map.yaml", "--tool", "nope"]).code, 1);
@@ -74,7 +30,7 @@ fn each_difference_is_named_exactly() {
     let ran = desk.run(&["test", "map.yaml", "--junit", "out.xml"]);
     assert_eq!(ran.code, 1);
     for wanted in [
-        "FAIL  get_file: by name\n      at map.yaml:10:9\n",
+        "FAIL  get_file: by name\n      at map.yaml:11:9\n",
         "request, path: expected `/v1/files/b`, got `/v1/files/a%20b`",
         r#"result, json at /name: expected "z", got "a""#,
         "request, query: expected `rev=4`, got `rev=3`",
@@ -83,7 +39,7 @@ fn each_difference_is_named_exactly() {
     ] {
         assert!(ran.out.contains(wanted), "`{wanted}` is not in:\n{}", ran.out);
     }
-    assert_eq!(ran.out.lines().last(), Some("2 passed, 4 failed"), "{}", ran.out);
+    assert_eq!(ran.out.lines().last(), Some("4 passed, 4 failed"), "{}", ran.out);
     let xml = desk.read("out.xml");
     assert!(xml.contains("failures=\"4\"") && xml.contains("&lt;none&gt;"), "{xml}");
 }

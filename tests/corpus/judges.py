@@ -258,6 +258,6 @@ def causes(error, itself=False):
         except Exception:  # noqa: BLE001 - some of the oracle's own can't be shown
             text = ""
         details = [getattr(it, "message", str(it)) for it in getattr(cause, "schema_errors", [])][:3]
-        found.append(" ".join([type(cause).__name__, text, *details])[:300])
+        found.append(" ".join([type(cause).__name__, *details, text])[:300])
         cause = cause.__cause__
     return " <- ".join(found)

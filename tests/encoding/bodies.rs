@@ -89,6 +89,8 @@ fn required_bodies_without_value_are_sent_empty() {
         (variant("application/json", BodyKind::Json), "{}", None),
         (form(), "", Some("0")),
         (variant("text/plain", BodyKind::Text), "", Some("0")),
+        // XML 1.0, section 2.1: a document has a root element.
+        (variant("application/xml", BodyKind::Xml), "<?xml version=\"1.0\" encoding=\"UTF-8\"?><root></root>", None),
         (variant("application/octet-stream", BodyKind::Binary), "", Some("0")),
     ];
     for (variant, expected, length) in rows {

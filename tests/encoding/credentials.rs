@@ -84,6 +84,9 @@ fn secrets_that_can_not_be_sent_are_not_repeated() {
     }
     let shown = format!("{:?}", operation("GET", "/p").credential(Placement::Bearer, "s3cret").credentials);
     assert!(!shown.contains("s3cret"));
+    // one token that the document calls by two names
+    let same = operation("GET", "/p").credential(Placement::Bearer, "a").credential(Placement::Bearer, "a");
+    assert_eq!(header_text(&same.build(json!({})), "authorization"), Some("Bearer a"));
     // two credentials for one header
     let both = operation("GET", "/p").credential(Placement::Bearer, "a").credential(Placement::Bearer, "b");
     both.refusal(json!({}));

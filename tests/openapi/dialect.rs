@@ -307,7 +307,9 @@ fn local_definitions_anchors_and_dynamic_references_end_in_the_table() {
     for (what, schema, components) in cases {
         let (found, codes) = convert("3.1.0", schema, components);
         let name = found["$ref"].as_str().unwrap().strip_prefix("#/$defs/").unwrap();
-        assert_eq!(found["$defs"][name], json!({"type": "string"}), "{what}");
+        let mut definition = found["$defs"][name].clone();
+        definition.as_object_mut().unwrap().remove("$anchor");
+        assert_eq!(definition, json!({"type": "string"}), "{what}");
         assert!(codes.is_empty(), "{what}: {codes:?}");
     }
     let recursive = json!({"X": {"$recursiveAnchor": true, "items": {"$recursiveRef": "#"}}});

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use rest_mcp::access::Caller;
-use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, Prompt, Resource, Tool};
+use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, Prompt, RequestAction, Resource, Tool};
 use rest_mcp::content::{Block, Content, Json, ResourceBody, ResourceContents, Text};
-use rest_mcp::mapping::{PromptArgument, PromptRules};
+use rest_mcp::mapping::{Poll, PromptArgument, PromptRules};
 use rest_mcp::schema::check::Checker;
 use rest_mcp::service::{
     Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, TraceContext,
@@ -70,6 +70,37 @@ pub fn tool_of(name: &str, input: Value, output: Option<Value>) -> Tool {
         result: None,
         cache: None,
     }
+}
+
+/// The tools that tests call, and some that wait for a job.
+pub fn catalog_with_jobs() -> Catalog {
+    let mut catalog = catalog();
+    for name in ["job", "job_fails", "job_breaks", "job_asks", "job_before", "job_at_once"] {
+        let mut job = tool(name);
+        job.action = Action::Request(Box::new(RequestAction {
+            source: 0,
+            method: http::Method::POST,
+            base_url: "http://127.0.0.1:9".to_owned(),
+            path: Vec::new(),
+            fixed_query: None,
+            parameters: Vec::new(),
+            body: None,
+            accept: "*/*".to_owned(),
+            bindings: Vec::new(),
+            security: Vec::new(),
+            success: Default::default(),
+            errors: None,
+            timeout: None,
+            paginate: None,
+            poll: Some(Poll::default()),
+            stream: None,
+            idempotent: false,
+            own: Vec::new(),
+            aliases: Vec::new(),
+        }));
+        catalog.tools.insert(name.to_owned(), Arc::new(job));
+    }
+    catalog
 }
 
 /// The tools that tests call, the first callable without arguments.
@@ -333,6 +364,35 @@ impl Double {
                 let known: Vec<&str> = known.into_iter().filter(|(_, known)| *known).map(|(name, _)| name).collect();
                 say(&known.join(" "))
             }
+            "job" | "job_fails" | "job_breaks" | "job_asks" => {
+                if name == "job_asks" && answer("who").is_none() {
+                    return ask(json!({"who": form("Who?")}), Some("asked"));
+                }
+                self.say(Seen::Started(name.to_owned()));
+                if let Some(events) = &context.events {
+                    events.waiting();
+                    events.progress(0.5, Some(1.0), None);
+                }
+                tokio::select! {
+                    () = self.release.notified() => {}
+                    () = context.cancel.cancelled() => {
+                        self.say(Seen::Cancelled(name.to_owned()));
+                        return say("never heard");
+                    }
+                }
+                match name {
+                    "job_breaks" => Err(Failure::Internal("the job broke".to_owned())),
+                    "job_fails" => Ok(Outcome::Complete(Content::error("the job failed".to_owned()))),
+                    _ => say(&answer("who").unwrap_or_else(|| "the job is done".to_owned())),
+                }
+            }
+            "job_before" => {
+                self.say(Seen::Started(name.to_owned()));
+                context.cancel.cancelled().await;
+                self.say(Seen::Cancelled(name.to_owned()));
+                say("never heard")
+            }
+            "job_at_once" => say("done at once"),
             "broken" => Err(Failure::Internal("something broke".to_owned())),
             "scoped" => Err(Failure::InsufficientScope(vec!["write".to_owned()])),
             "needs_sampling" if context.client.sampling => say("sampled"),

@@ -67,7 +67,35 @@ pub fn satisfies(version: Version, definition: &'static str, value: &Value) {
     assert!(problems.is_empty(), "{} {definition}: {problems:#?}\nin {value:#}", version.as_str());
 }
 
-fn result_definition(method: &str, result: &Value) -> &'static str {
+/// What the extension `io.modelcontextprotocol/tasks` says of its results; the core's schema does not know them.
+fn extension(method: &str, result: &Value) {
+    if matches!(method, "tasks/update" | "tasks/cancel") {
+        let members: Vec<&String> = result.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["resultType", "_meta"], "{result}");
+        return;
+    }
+    assert_eq!(result["resultType"], if method == "tools/call" { "task" } else { "complete" });
+    for member in ["taskId", "createdAt", "lastUpdatedAt"] {
+        assert!(result[member].is_string(), "{member} in {result}");
+    }
+    assert!(result["ttlMs"].is_u64() && result["pollIntervalMs"].is_u64(), "{result}");
+    for member in ["ttl", "pollInterval", "task", "requestState"] {
+        assert!(result.get(member).is_none(), "{member} in {result}");
+    }
+    let status = result["status"].as_str().unwrap();
+    assert!(["working", "completed", "failed", "cancelled"].contains(&status), "{result}");
+    assert_eq!(result.get("result").is_some(), status == "completed", "{result}");
+    assert_eq!(result.get("error").is_some(), status == "failed", "{result}");
+    if let Some(inner) = result.get("result") {
+        satisfies(Version::V2026_07_28, "CallToolResult", inner);
+    }
+}
+
+fn result_definition(version: Version, method: &str, result: &Value) -> &'static str {
+    if version.is_modern() && (result["resultType"] == "task" || method.starts_with("tasks/")) {
+        extension(method, result);
+        return "Result";
+    }
     if result["resultType"] == "input_required" {
         assert!(matches!(method, "tools/call" | "prompts/get" | "resources/read"), "input_required for {method}");
         assert!(result.get("inputRequests").or(result.get("requestState")).is_some());
@@ -77,7 +105,10 @@ fn result_definition(method: &str, result: &Value) -> &'static str {
         "initialize" => "InitializeResult",
         "server/discover" => "DiscoverResult",
         "tools/list" => "ListToolsResult",
-        "tools/call" => "CallToolResult",
+        "tools/call" if result.get("task").is_some() => "CreateTaskResult",
+        "tools/call" | "tasks/result" => "CallToolResult",
+        "tasks/get" => "GetTaskResult",
+        "tasks/cancel" => "CancelTaskResult",
         "resources/list" => "ListResourcesResult",
         "resources/templates/list" => "ListResourceTemplatesResult",
         "resources/read" => "ReadResourceResult",
@@ -97,7 +128,7 @@ pub fn check(version: Version, message: &Value, method: Option<&str>) {
     if let Some(result) = message.get("result") {
         satisfies(version, if late { "JSONRPCResultResponse" } else { "JSONRPCResponse" }, message);
         let method = method.unwrap_or_else(|| panic!("a result that nobody waits for: {message}"));
-        satisfies(version, result_definition(method, result), result);
+        satisfies(version, result_definition(version, method, result), result);
         if version.is_modern() {
             assert!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"].is_string(), "{message}");
         } else {

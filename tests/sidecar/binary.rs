@@ -8,6 +8,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 
 fn command(folder: &Folder) -> Command {
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let mut command = Command::new(env!("CARGO_BIN_EXE_rest-mcp"));
     command
         .current_dir(folder.0.path())
@@ -83,12 +84,17 @@ async fn the_settings_of_the_folder_are_picked_up_and_sighup_reads_them_again() 
         (format!("{}/readyz", served.url), 0),
         (format!("{}/gone", served.url), 1),
     ] {
-        let status = command(&folder).args(["healthcheck", &url]).status().await.unwrap();
+        let status = command(&folder).args(["healthcheck", &url]).stderr(Stdio::null()).status().await.unwrap();
         assert_eq!(status.code(), Some(code), "{url}");
     }
     served.signal("TERM");
     assert_eq!(served.child.wait().await.unwrap().code(), Some(0));
-    let status = command(&folder).args(["healthcheck", &format!("{}/healthz", served.url)]).status().await.unwrap();
+    let status = command(&folder)
+        .args(["healthcheck", &format!("{}/healthz", served.url)])
+        .stderr(Stdio::null())
+        .status()
+        .await
+        .unwrap();
     assert_eq!(status.code(), Some(1));
 }
 

@@ -168,7 +168,7 @@ impl Site {
 
     pub async fn modern_open(&self, method: &str, params: Value) -> Incoming {
         let mut headers = vec!["MCP-Protocol-Version: 2026-07-28".to_owned(), format!("Mcp-Method: {method}")];
-        if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
+        if let Some(name) = params["name"].as_str().or(params["uri"].as_str()).or(params["taskId"].as_str()) {
             headers.push(format!("Mcp-Name: {name}"));
         }
         let headers: Vec<&str> = headers.iter().map(String::as_str).collect();

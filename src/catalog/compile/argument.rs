@@ -5,7 +5,7 @@ use super::{Compiler, problem};
 use crate::catalog::{Binding, From, Spot};
 use crate::diagnostic::{Diagnostic, hint::nearest};
 use crate::mapping::{ArgumentEdits, CatalogRules, Resolved, SchemaProfile, Slot, ToolEdits};
-use crate::openapi::ParameterIn;
+use crate::openapi::{Parameter, ParameterIn, SecurityScheme};
 use crate::request::{self, ParameterPlan};
 use crate::schema::{Definitions, Direction, Schema, profile};
 use serde_json::{Map, Value, json};
@@ -50,6 +50,24 @@ pub(super) struct InputSchemas {
 }
 
 impl Compiler<'_> {
+    /// True if a credential sends this parameter: documents declare API keys as parameters too. What counts
+    /// is the alternative that calls will use, the first that has all its credentials.
+    fn is_credential(&self, making: &Making<'_>, parameter: &Parameter) -> bool {
+        let credentials = self.catalog.sources.get(making.source_index).map(|source| &source.credentials);
+        let is_set =
+            |scheme: &str| credentials.and_then(|all| all.get(scheme)).is_some_and(|plan| plan.value.is_some());
+        let alternatives = &making.operation.security;
+        let used = alternatives.iter().find(|all| all.iter().all(|it| is_set(&it.scheme))).or(alternatives.first());
+        let sends = |scheme: &str| match making.api.security_schemes.get(scheme) {
+            Some(SecurityScheme::ApiKey { location, name }) if *location == parameter.location => match location {
+                ParameterIn::Header => name.eq_ignore_ascii_case(&parameter.name),
+                _ => *name == parameter.name,
+            },
+            _ => false,
+        };
+        used.is_some_and(|all| all.iter().any(|it| sends(&it.scheme)))
+    }
+
     pub(super) fn arguments(&mut self, making: &Making<'_>) -> Result<Arguments, Diagnostic> {
         let mut arguments = Arguments {
             parameters: Vec::new(),
@@ -82,6 +100,9 @@ impl Compiler<'_> {
                 continue;
             }
             let keys = [parameter.name.clone(), format!("{}.{}", location(parameter.location), parameter.name)];
+            if self.is_credential(making, parameter) && !keys.iter().any(|key| making.edits.args.contains_key(key)) {
+                continue;
+            }
             let property = Property {
                 name: parameter.name.clone(),
                 schema: parameter.schema.clone(),

@@ -7,7 +7,7 @@ use crate::catalog::name::{NameCandidate, tool_names};
 use crate::catalog::{Action, Annotations, Input, OperationRef, Output, RequestAction, Tool, hints};
 use crate::diagnostic::{Diagnostic, Place, hint::nearest};
 use crate::mapping::{AnnotationEdits, ClientCapability, Description, Paginate, Source, ToolEdits};
-use crate::openapi::{Api, Operation, ParameterIn, RoutePart, Server};
+use crate::openapi::{Api, Operation, ParameterIn, RoutePart};
 use crate::request::{self, PathPart};
 use crate::schema::check::Checker;
 use crate::template::Template;
@@ -261,30 +261,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// `server_variables` that no server of the document has.
-    fn stale_variables(&mut self, unit: &Unit, at: At<'_>) {
-        for (source, rules) in &unit.mapping.sources {
-            let Some(api) = unit.apis.get(source) else { continue };
-            let servers = api.operations.iter().flat_map(|operation| &operation.servers);
-            let known: std::collections::BTreeSet<&str> =
-                servers.flat_map(|server| server.variables.keys().map(String::as_str)).collect();
-            let in_urls = |name: &str| {
-                let slot = format!("{{{name}}}");
-                api.operations.iter().flat_map(|operation| &operation.servers).any(|server| server.url.contains(&slot))
-            };
-            for name in rules.server_variables.keys().filter(|name| !known.contains(name.as_str()) && !in_urls(name)) {
-                let place = at.key(&format!("/sources/{}/server_variables/{}", token(source), token(name)));
-                let mut warning =
-                    problem("stale-edit", format!("no server of `{source}` has a variable `{name}`"), place);
-                warning.severity = crate::diagnostic::Severity::Warning;
-                self.report.push(match nearest(name, known.iter().copied()) {
-                    Some(near) => warning.fix(format!("did you mean `{near}`?")),
-                    None => warning,
-                });
-            }
-        }
-    }
-
     /// `paginate` with the names of arguments instead of those of parameters.
     fn paginate(
         &self,
@@ -364,83 +340,6 @@ impl Compiler<'_> {
             .iter()
             .map(|alternative| alternative.iter().map(|requirement| requirement.scheme.clone()).collect())
             .collect())
-    }
-
-    /// The final base URL: flag, mapping, else the first usable server of the operation.
-    fn operation_base(&mut self, making: &Making<'_>) -> Result<String, Diagnostic> {
-        if let Some(flag) = &self.options.base_url {
-            return Ok(flag.trim_end_matches('/').to_string());
-        }
-        if making.source.base_url.is_some() {
-            let known =
-                self.catalog.sources.get(making.source_index).map(|plan| plan.base_url.clone()).unwrap_or_default();
-            return if known.is_empty() {
-                Err(problem(
-                    "no-base-url",
-                    "the source's `base_url` could not be resolved".to_string(),
-                    making.operation_place(),
-                ))
-            } else {
-                Ok(known)
-            };
-        }
-        let mut reason = None;
-        for server in &making.operation.servers {
-            match self.server_url(server, making.source) {
-                Ok(url) => return Ok(url),
-                Err(error) => reason = reason.or(Some(error)),
-            }
-        }
-        let reason = reason.unwrap_or_else(|| "the document declares no server".to_string());
-        Err(problem("no-base-url", format!("no base URL for this operation: {reason}"), making.operation_place())
-            .fix("give `--base-url URL`, or `base_url:` under the source in a mapping".to_string()))
-    }
-
-    fn server_url(&self, server: &Server, source: &Source) -> Result<String, String> {
-        let mut url = server.url.clone();
-        for (name, variable) in &server.variables {
-            let slot = format!("{{{name}}}");
-            if !url.contains(&slot) {
-                continue;
-            }
-            let value = match source.server_variables.get(name) {
-                Some(text) => text.resolve_public(&self.here()).map_err(|error| error.to_string())?,
-                None => variable.default.clone().or_else(|| variable.allowed.first().cloned()).ok_or_else(|| {
-                    format!("server variable `{name}` has no default; set it under `server_variables`")
-                })?,
-            };
-            if !variable.allowed.is_empty()
-                && !variable.allowed.contains(&value)
-                && source.server_variables.contains_key(name)
-            {
-                return Err(format!(
-                    "`{value}` is not among the allowed values of server variable `{name}`: {}",
-                    variable.allowed.join(", ")
-                ));
-            }
-            url = url.replace(&slot, &value);
-        }
-        for (name, text) in &source.server_variables {
-            let slot = format!("{{{name}}}");
-            if url.contains(&slot) {
-                url = url.replace(&slot, &text.resolve_public(&self.here()).map_err(|error| error.to_string())?);
-            }
-        }
-        if let Some(open) = url.find('{') {
-            return Err(format!(
-                "server URL has a variable without a value: `{}`",
-                url.get(open..).unwrap_or_default()
-            ));
-        }
-        match url::Url::parse(&url) {
-            Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => {
-                Ok(url.trim_end_matches('/').to_string())
-            }
-            Ok(parsed) if !matches!(parsed.scheme(), "http" | "https") => {
-                Err(format!("server URL has the scheme `{}`", parsed.scheme()))
-            }
-            _ => Err(format!("server URL `{url}` is relative and the document came from a file")),
-        }
     }
 }
 

@@ -78,8 +78,11 @@ impl Compiler<'_> {
         if let (Some(published), Some(plan)) = (&schema, &plan) {
             schema = plan.compiled.rewrite_schema(published);
         }
-        let most = making.answers.map_or(MOST_BYTES, |answers| answers.borrow().most);
-        if !strict && schema.as_ref().is_some_and(|schema| size(schema) > most) {
+        if !strict
+            && schema
+                .as_ref()
+                .is_some_and(|schema| size(schema) > making.answers.map_or(MOST_BYTES, |answers| answers.borrow().most))
+        {
             schema = None;
         }
         Ok(OutputParts { schema, strict, accept, plan })

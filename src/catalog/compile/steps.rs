@@ -32,14 +32,21 @@ impl Compiler<'_> {
             // Where all wait for each other the first one is refused, which says so.
             let (name, rules) = pending.remove(ready.unwrap_or(0));
             let pointer = tool_pointer(name);
-            match self.composite(name, rules, &pointer, at) {
+            match self.composite(name, rules, ready.is_none(), &pointer, at) {
                 Ok(tool) => self.add(tool, rules.edits.hidden.unwrap_or(false), || at.key(&pointer)),
                 Err(reason) => self.report.push(reason),
             }
         }
     }
 
-    fn composite(&mut self, name: &str, rules: &ToolRules, pointer: &str, at: At<'_>) -> Result<Tool, Diagnostic> {
+    fn composite(
+        &mut self,
+        name: &str,
+        rules: &ToolRules,
+        circular: bool,
+        pointer: &str,
+        at: At<'_>,
+    ) -> Result<Tool, Diagnostic> {
         let mut input = rules.input.clone().unwrap_or_else(|| json!({"type": "object", "properties": {}}));
         profile::self_check(&input).map_err(|message| {
             problem("bad-schema", format!("tool `{name}`: {message}"), at.value(&format!("{pointer}/input")))
@@ -76,6 +83,10 @@ impl Compiler<'_> {
         for (index, rule) in rules.steps.iter().enumerate() {
             let here = format!("{pointer}/steps/{index}");
             let Some(tool) = self.tool_for(&rule.call, None) else {
+                if circular {
+                    let message = format!("step `{}` calls `{}`, which calls this tool in turn", rule.id, rule.call);
+                    return Err(problem("circular-steps", message, at.value(&format!("{here}/call"))));
+                }
                 let names: Vec<&str> = self.catalog.tools.keys().map(String::as_str).collect();
                 let diagnostic = problem(
                     "unknown-call",
@@ -143,6 +154,7 @@ impl Compiler<'_> {
                     Some(template)
                 }
             };
+            after.extend(rule.after.iter().filter_map(|id| steps.iter().position(|step| &step.id == id)));
             after.sort_unstable();
             after.dedup();
             steps.push(Step { id: rule.id.clone(), tool, with, when, on_error: rule.on_error, after });

@@ -79,9 +79,8 @@ fn really_deeper_than(text: &[u8], limit: usize) -> bool {
 fn lone_surrogate(text: &[u8]) -> Option<usize> {
     // Chunk by chunk without leaving early, which the compiler turns into a few instructions for 16 bytes.
     let marks = text.chunks(256).zip(text.get(1..).unwrap_or_default().chunks(256));
-    let mut escapes = marks.map(|(here, next)| {
-        here.iter().zip(next).fold(false, |found, (a, b)| found | ((*a == b'\\') & (*b == b'u')))
-    });
+    let mut escapes = marks
+        .map(|(here, next)| here.iter().zip(next).fold(false, |found, (a, b)| found | ((*a == b'\\') & (*b == b'u'))));
     if !escapes.any(|found| found) {
         return None;
     }

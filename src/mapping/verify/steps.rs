@@ -73,6 +73,15 @@ impl Verifier<'_, '_> {
                 self.step_names(&at, tree, &compiled, known, all, input);
             }
         }
+        for (index, before) in step.after.iter().enumerate() {
+            if !known.contains(&before.as_str()) || before == "input" {
+                let at = format!("{}/{index}", join(pointer, "after"));
+                let earlier = known.iter().copied().filter(|name| *name != "input");
+                let fix = crate::diagnostic::hint::did_you_mean(before, earlier)
+                    .unwrap_or_else(|| "name a step that stands further up".to_owned());
+                self.error("unknown-name", &at, format!("there is no step `{before}` before this one"), fix);
+            }
+        }
         if let Some(when) = &step.when {
             let at = join(pointer, "when");
             if let Some(compiled) = self.tree(&at, when) {
