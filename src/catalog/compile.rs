@@ -261,12 +261,13 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds a tool under its own name; a clash is reported and costs the later one.
-    fn add(&mut self, tool: Tool, hidden: bool, place: Option<Place>) {
+    /// Adds a tool under its own name; a clash is reported and costs the later one. Its place is asked for only
+    /// then: finding places means reading the document's text again.
+    fn add(&mut self, tool: Tool, hidden: bool, place: impl FnOnce() -> Option<Place>) {
         let name = tool.name.clone();
         if self.catalog.tools.contains_key(&name) || self.hidden.contains_key(&name) {
             self.report.push(
-                problem("name-collision", format!("a second tool would be called `{name}`"), place)
+                problem("name-collision", format!("a second tool would be called `{name}`"), place())
                     .fix("rename one of them, or set `tool_prefix` on one of the sources".to_string()),
             );
             return;

@@ -24,7 +24,7 @@ impl Compiler<'_> {
             let Some(request) = &rules.request else { continue };
             let pointer = tool_pointer(name);
             match self.hand_tool(name, rules, request, unit, sources, &pointer, at) {
-                Ok(tool) => self.add(tool, rules.edits.hidden.unwrap_or(false), at.key(&pointer)),
+                Ok(tool) => self.add(tool, rules.edits.hidden.unwrap_or(false), || at.key(&pointer)),
                 Err(reason) => self.report.push(reason),
             }
         }

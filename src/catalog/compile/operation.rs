@@ -133,9 +133,9 @@ impl Compiler<'_> {
         match self.tool_of(&making) {
             Ok((tool, used)) => {
                 self.used_rule_args.extend(choice.rule_args.into_iter().filter(|(_, key)| used.contains(key)));
-                let place =
-                    making.pointer.as_ref().and_then(|pointer| at.key(pointer)).or_else(|| making.operation_place());
-                self.add(tool, hidden, place);
+                self.add(tool, hidden, || {
+                    making.pointer.as_ref().and_then(|pointer| at.key(pointer)).or_else(|| making.operation_place())
+                });
             }
             Err(reason) => {
                 let mapped = making.pointer.is_some();

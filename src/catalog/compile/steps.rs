@@ -33,7 +33,7 @@ impl Compiler<'_> {
             let (name, rules) = pending.remove(ready.unwrap_or(0));
             let pointer = tool_pointer(name);
             match self.composite(name, rules, ready.is_none(), &pointer, at) {
-                Ok(tool) => self.add(tool, rules.edits.hidden.unwrap_or(false), at.key(&pointer)),
+                Ok(tool) => self.add(tool, rules.edits.hidden.unwrap_or(false), || at.key(&pointer)),
                 Err(reason) => self.report.push(reason),
             }
         }

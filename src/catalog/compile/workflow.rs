@@ -49,7 +49,7 @@ impl Compiler<'_> {
                 match self.workflow(&scene, workflow) {
                     Ok(tool) => {
                         let (id, name) = (workflow.id.clone(), tool.name.clone());
-                        self.add(tool, false, Some(document.place(&workflow.pointer)));
+                        self.add(tool, false, || Some(document.place(&workflow.pointer)));
                         if let Some(tool) = self.tool(&name) {
                             scene.made.insert(id, tool.clone());
                         }
