@@ -6,7 +6,7 @@ they go through MCP; the request that reaches the wire is kept and passed on to 
 judges it; openapi-core judges the kept request. The mock's answer must come back with structuredContent that fits the
 published outputSchema.
 
-    oracle.py [--full] [--seconds N] [--kind KIND] [--file PART] [--per-document N] [--shard I/N] [--verbose]
+    oracle.py [--full] [--seconds N] [--documents N] [--kind KIND] [--file PART] [--per-document N] [--shard I/N] [--verbose]
 """
 
 import argparse
@@ -29,7 +29,8 @@ CANDIDATES = 8
 def arguments_of():
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true", help="every operation of every document, no time limit")
-    parser.add_argument("--seconds", type=float, default=75)
+    parser.add_argument("--seconds", type=float, default=600, help="an end for a run that hangs; not what bounds the sample")
+    parser.add_argument("--documents", type=int, default=36, help="documents of the sample: the same ones in every run")
     parser.add_argument("--kind", default="")
     parser.add_argument("--file", default="")
     parser.add_argument("--per-document", type=int, default=0)
@@ -205,7 +206,8 @@ def main():
         rows.sort(key=lambda row: hashlib.sha256(row["file"].encode()).digest())
         rows = [row for row in rows if int(row["total_bytes"] or 0) < 2_000_000] or rows
     for row in rows:
-        if time.monotonic() > run.deadline:
+        judged = sum(kind["documents"] for kind in run.kinds.values())
+        if time.monotonic() > run.deadline or not options.full and judged >= options.documents:
             break
         started = time.monotonic()
         run.document(row)
