@@ -22,16 +22,27 @@
 //! 1. [`openapi`] and [`mapping`] do not know each other; only `catalog/compile` sees both.
 //! 2. The input schema shown to the client and the request sent upstream derive from the same list
 //!    of [`catalog::Binding`]s. There is no second walk over the document.
-//! 3. The core (down to [`access`]) reads no file, socket, clock, environment or randomness.
+//! 3. The core (down to [`access`]) reads no file, socket, clock, environment or randomness; the one
+//!    exception is the stopwatch that stops a jq filter which runs away (`content/jq`).
 //! 4. Reading and compiling gather every problem (value + [`diagnostic::Report`]); they never stop
 //!    at the first and never panic on any input.
 //! 5. A [`catalog::Catalog`] is immutable; reload validates, then swaps the whole.
 //! 6. Only [`protocol`] knows MCP revisions, only [`transport`] knows stdio/HTTP/SSE/WebSocket,
 //!    only [`upstream`] knows the HTTP client.
 //! 7. Nothing but the stdio transport writes to stdout while serving. Logs go to stderr.
-//! 8. A secret reaches the wire through `request/credential` and appears nowhere else.
+//! 8. A secret reaches the wire through `request` and `upstream/auth` and appears nowhere else.
 //! 9. Values from a caller are never evaluated: not as template, not as `${...}`, not as path syntax.
 //! 10. The same predicate decides what `tools/list` shows and what `tools/call` allows.
+//!
+//! Decisions with their reasons:
+//!
+//! - Documents are plain JSON trees; places are found again in the text only when a diagnostic needs one.
+//! - Asking the person is always an `input_required` round inside; handshake revisions get server requests.
+//! - Where MCP's texts differ or are silent: bad arguments are tool errors in every revision, unknown tools are
+//!   JSON-RPC errors, `supportedVersions` lists 2026-07-28 only, WebSocket ([`transport`]) behaves like stdio.
+//! - Plain HTTP to a source's own origin goes over a bare connection pool; everything else over `reqwest`.
+//! - A mapping with an error is not served at all (an unknown key could have been an exclusion); a document with
+//!   an error loses only the operations concerned.
 
 // ---- core: pure and synchronous ----
 pub mod diagnostic;

@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
-SHARED = Path(os.environ.get("REST_MCP_SHARED") or TOP.parent / "shared")
+SHARED = Path(os.environ.get("REST_MCP_SHARED") or TOP.parent / "shared").resolve()
 CORPUS = SHARED / "corpus"
 BINARY = os.environ.get("REST_MCP_BIN") or str(TOP / "target/release/rest-mcp")
 # Documents whose parts lie outside their folder, and where.
