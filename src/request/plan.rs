@@ -95,7 +95,8 @@ fn variant(declared: &MediaType, definitions: &Definitions) -> Result<(u8, BodyV
     }
     let sent_as = if kind == BodyKind::Json && media::is_range(media_type) { "application/json" } else { media_type };
     let encoding = declared.encoding.clone();
-    Ok((rank, BodyVariant { media_type: sent_as.to_owned(), kind, encoding, parts, xml }))
+    let transfer = (kind == BodyKind::Binary).then(|| transfer(&view)).flatten().map(str::to_owned);
+    Ok((rank, BodyVariant { media_type: sent_as.to_owned(), kind, encoding, parts, xml, transfer }))
 }
 
 fn rank(kind: BodyKind, media_type: &str, files: bool) -> u8 {
@@ -134,6 +135,15 @@ fn is_binary(view: &View<'_>) -> bool {
     matches!(view.text("format"), Some("binary" | "base64" | "byte"))
         || view.text("type") == Some("file")
         || view.keyword("contentEncoding").is_some()
+}
+
+/// The text form in which a body of bytes is declared to travel ("Considerations for File Uploads" of OpenAPI 3.0,
+/// "Working with Binary Data" of 3.1). Other encodings of RFC 2045 leave the bytes as they are.
+fn transfer<'v>(view: &'v View<'_>) -> Option<&'v str> {
+    let declared = view.text("contentEncoding");
+    declared
+        .filter(|name| matches!(*name, "base64" | "base64url"))
+        .or_else(|| (declared.is_none() && matches!(view.text("format"), Some("byte" | "base64"))).then_some("base64"))
 }
 
 /// What a form or multipart property is by its schema (OpenAPI 3.1, default `contentType`).
