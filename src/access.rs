@@ -91,6 +91,8 @@ pub enum Visible {
         key: Arc<str>,
         /// Indices into [`Catalog::tools`], ascending.
         tools: Arc<[usize]>,
+        /// Indices into [`Catalog::resources`], ascending.
+        resources: Arc<[usize]>,
     },
 }
 
@@ -252,10 +254,11 @@ fn reaches(tool: &Tool, test: &dyn Fn(&Tool) -> bool, depth: usize) -> bool {
     }
 }
 
-/// The tools that pass, with a key that depends on nothing but the set.
+/// The tools that pass, and the resources whose tools do, with a key that depends on nothing but the two sets.
 pub fn visible_where(catalog: &Catalog, mut passes: impl FnMut(&Tool) -> bool) -> Visible {
     let mut hash = Sha256::new();
     let mut tools = Vec::new();
+    let mut resources = Vec::new();
     for (index, (name, tool)) in catalog.tools.iter().enumerate() {
         if passes(tool) {
             hash.update(name.as_bytes());
@@ -263,9 +266,17 @@ pub fn visible_where(catalog: &Catalog, mut passes: impl FnMut(&Tool) -> bool) -
             tools.push(index);
         }
     }
+    for (index, resource) in catalog.resources.iter().enumerate() {
+        if passes(&resource.tool) {
+            hash.update([1]);
+            hash.update(resource.uri.as_bytes());
+            hash.update([0]);
+            resources.push(index);
+        }
+    }
     let digest = hash.finalize();
     let key: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    Visible::Only { key: key.into(), tools: tools.into() }
+    Visible::Only { key: key.into(), tools: tools.into(), resources: resources.into() }
 }
 
 /// What a policy gets as `input`, embedded or remote, at discovery and at invocation: the caller

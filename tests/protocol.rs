@@ -16,6 +16,7 @@
 //! - 85 (nothing deprecated newly adopted): a decision, not a behaviour.
 
 mod any_era;
+mod catalog;
 pub mod double;
 mod hostile;
 mod legacy_era;
@@ -23,4 +24,5 @@ mod lists;
 mod modern_era;
 pub mod official;
 pub mod peer;
+mod task_questions;
 mod tasks;

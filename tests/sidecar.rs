@@ -7,6 +7,7 @@ mod reloads;
 mod replicas;
 mod seeing;
 mod settings;
+mod watching;
 
 use crate::upstream::server::{Act, Server, answer, serve};
 use rest_mcp::app::{Named, Setup, Sidecar, Telemetry, load_all, refused};

@@ -8,7 +8,8 @@ use super::version::Version;
 use super::{Scope, Server, convert, text};
 use crate::content::{Content, wire};
 use crate::service::{
-    ClientFeatures, Completion, Context, Events, Failure, Outcome, PromptResult, ReadResult, Round, TraceContext,
+    ClientFeatures, Completion, Context, Events, Failure, Outcome, PromptResult, ReadResult, Round, TASKS_EXTENSION,
+    TraceContext,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -35,7 +36,7 @@ impl Features {
                 elicitation: form,
                 sampling: object("sampling").is_some(),
                 roots: object("roots").is_some(),
-                tasks: object("extensions").is_some_and(|known| known.get("io.modelcontextprotocol/tasks").is_some()),
+                tasks: object("extensions").is_some_and(|known| known.get(TASKS_EXTENSION).is_some()),
             },
             elicitation_url: elicitation.is_some_and(|modes| modes.contains_key("url")),
         }
@@ -216,12 +217,15 @@ pub(crate) fn context(
     features: Features,
     events: Option<Arc<dyn Events>>,
 ) -> Context {
+    let mut client = features.known;
+    // Where the operator turned tasks off, a call that should be one runs as any other.
+    client.tasks |= !server.view().tasks;
     Context {
         caller: Arc::clone(&scope.caller),
         request_id: server.next_request_id(),
         cancel: scope.cancel.clone(),
         events,
-        client: features.known,
+        client,
         trace: trace(scope, meta),
         local: scope.local,
         transport: scope.transport,

@@ -2,7 +2,7 @@
 
 use super::observe::Leg;
 use super::run::{Service, State};
-use super::{Context, TraceContext};
+use super::{Context, Failure, TraceContext};
 use crate::access::Caller;
 use crate::catalog::{Arguments, From, RequestAction, Tool};
 use crate::content::{self, Content, failure};
@@ -34,19 +34,19 @@ impl Service {
         tool: &Arc<Tool>,
         action: &RequestAction,
         arguments: Arguments,
-    ) -> Content {
+    ) -> Result<Content, Failure> {
         if let Some(rules) = &action.paginate {
             // Boxed: a call pays for the largest of all ways it might go.
-            return Box::pin(self.pages(state, context, tool, action, rules, arguments)).await;
+            return Ok(Box::pin(self.pages(state, context, tool, action, rules, arguments)).await);
         }
         if let Some(rules) = &action.stream {
-            return Box::pin(self.stream(state, context, tool, action, rules, arguments)).await;
+            return Ok(Box::pin(self.stream(state, context, tool, action, rules, arguments)).await);
         }
         match self.send(state, context, action, &arguments).await {
-            Sent::Failed(content) => content,
+            Sent::Failed(content) => Ok(content),
             Sent::Answer(response) => match &action.poll {
                 Some(rules) => Box::pin(self.poll(state, context, tool, action, rules, arguments, response)).await,
-                None => self.shaped(tool, &response, &arguments, context),
+                None => Ok(self.shaped(tool, &response, &arguments, context)),
             },
         }
     }
@@ -133,16 +133,32 @@ impl Service {
         action: &RequestAction,
         arguments: &Arguments,
     ) -> Sent {
-        let (request, credentials) = match self.built(state, context, action, arguments).await {
+        self.send_with(state, context, action, arguments, &[]).await
+    }
+
+    /// [`Service::send`] with more headers.
+    pub(super) async fn send_with(
+        &self,
+        state: &State,
+        context: &Context,
+        action: &RequestAction,
+        arguments: &Arguments,
+        headers: &[(http::HeaderName, http::HeaderValue)],
+    ) -> Sent {
+        let (mut request, credentials) = match self.built(state, context, action, arguments).await {
             Ok(built) => built,
             Err(content) => return Sent::Failed(content),
         };
+        request.headers.extend(headers.iter().cloned());
         match self.dispatch(state, context, action, request).await {
             Sent::Answer(response)
                 if response.status == http::StatusCode::UNAUTHORIZED && state.upstream.rejected(&credentials) =>
             {
                 match self.built(state, context, action, arguments).await {
-                    Ok((request, _)) => self.dispatch(state, context, action, request).await,
+                    Ok((mut request, _)) => {
+                        request.headers.extend(headers.iter().cloned());
+                        self.dispatch(state, context, action, request).await
+                    }
                     Err(content) => Sent::Failed(content),
                 }
             }
