@@ -3,6 +3,7 @@
 mod binary;
 mod callers;
 mod kinds;
+mod official_client;
 mod reloads;
 mod replicas;
 mod seeing;

@@ -6,6 +6,7 @@ use rest_mcp::protocol::{Settings, Version};
 use rest_mcp::service::{Change, TraceContext};
 use rest_mcp::transport;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 #[tokio::test]
 async fn row_09_discover() {

@@ -416,6 +416,12 @@ impl Verifier<'_, '_> {
                 let finding = Finding::error("bad-form", at, format!("`{name}` can't be a field of a form"));
                 self.findings.add(finding.on_key().fix("fields are texts, numbers, booleans or choices (`enum`)"));
             }
+            if is_secret(name, property) {
+                let at = join(&format!("{pointer}/schema/properties"), name);
+                let message = format!("a form must not ask for a secret such as `{name}`");
+                let finding = Finding::error("secret-in-form", at, message);
+                self.findings.add(finding.on_key().fix("put it under the source's `credentials`; MCP forbids such questions"));
+            }
         }
         for (index, name) in schema.get("required").and_then(Value::as_array).into_iter().flatten().enumerate() {
             if let Some(name) = name.as_str() {
@@ -424,4 +430,11 @@ impl Verifier<'_, '_> {
             }
         }
     }
+}
+
+/// True if a field of a form holds a secret (MCP, elicitation: servers must not ask for one in a form).
+fn is_secret(name: &str, property: &Value) -> bool {
+    const NAMES: &[&str] = &["password", "passwort", "passwd", "passphrase", "secret", "apikey"];
+    let plain = name.to_ascii_lowercase().replace(['_', '-'], "");
+    property.get("format").and_then(Value::as_str) == Some("password") || NAMES.iter().any(|one| plain.contains(one))
 }
