@@ -221,8 +221,9 @@ def reachable(port):
     return False
 
 
-def nginx(folder, replicas):
-    """Round robin without stickiness and without second attempts: the port and the process."""
+def nginx(folder, replicas, second="off"):
+    """Round robin without stickiness: the port and the process. `second` says when nginx may ask the other replica
+    (`proxy_next_upstream`); a request that may have been begun never is."""
     if not shutil.which("nginx"):
         sys.exit("nginx is not installed")
     port = free_port()
@@ -240,7 +241,7 @@ http {{
     location / {{
       proxy_pass http://replicas; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;
       proxy_buffering off; proxy_read_timeout 1h;
-      proxy_next_upstream off;
+      proxy_next_upstream {second};
       add_header x-replica $upstream_addr always;
     }}
   }}
@@ -250,6 +251,18 @@ http {{
     if not reachable(port):
         sys.exit("nginx did not start")
     return port, process
+
+
+def official_client():
+    """The interpreter of the virtual environment with the official client, which is made if it is not there."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "rest-mcp-tests"
+    folder = pathlib.Path(os.environ.get("REST_MCP_TOOLS") or cache) / "py2"
+    if not (folder / ".done").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([folder / "bin/pip", "install", "-q", "--disable-pip-version-check", "mcp[cli]==2.3.0"], check=True)
+        (folder / ".done").touch()
+    return folder / "bin/python"
 
 
 def headers(method, name=None):
