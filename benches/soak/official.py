@@ -42,7 +42,7 @@ async def caller(mode):
     """Sessions of a hundred calls each, until the time is over."""
     while time.monotonic() < end:
         heard["sessions"] += 1
-        async with httpx2.AsyncClient(headers={"x-api-key": KEY}, timeout=30) as http:
+        async with httpx2.AsyncClient(headers={"x-api-key": KEY}, timeout=60) as http:
             transport = streamable_http_client(f"http://127.0.0.1:{PORT}/mcp", http_client=http)
             async with Client(transport, mode=mode, elicitation_callback=asked) as client:
                 for _ in range(CALLS):

@@ -134,7 +134,7 @@ def write(path, text):
 
 
 def mapping(steady, shaky, turn=0, more=""):
-    limits = "limits: { concurrency: 256, timeout: 5s, connect_timeout: 2s }"
+    limits = "limits: { concurrency: 256, timeout: 30s, connect_timeout: 10s }"
     return f"""version: 1
 sources:
   soak: {{ spec: api.yaml, base_url: "http://127.0.0.1:{steady}", {limits} }}
