@@ -2,9 +2,11 @@
 
 mod binary;
 mod callers;
+mod faults;
 mod kinds;
 mod reloads;
 mod replicas;
+mod scopes;
 mod seeing;
 mod settings;
 
