@@ -41,6 +41,8 @@
 //! - Where MCP's texts differ or are silent: bad arguments are tool errors in every revision, unknown tools are
 //!   JSON-RPC errors, `supportedVersions` lists 2026-07-28 only, WebSocket ([`transport`]) behaves like stdio.
 //! - Plain HTTP to a source's own origin goes over a bare connection pool; everything else over `reqwest`.
+//! - An API that repeats a secret of the request it got shows stars to the model; secrets of digits alone or of less than
+//!   eight bytes are left, they can't be told from data (`request/mask`).
 //! - A mapping with an error is not served at all (an unknown key could have been an exclusion); a document with
 //!   an error loses only the operations concerned.
 
