@@ -178,7 +178,7 @@ async fn call(
     let plan = task_plan(server, &call, request, version)?;
     let events = calls::listener(scope.queue, token, Some(level), version);
     let features = session.features();
-    let context = calls::context(server, scope, meta, features, events.clone().map(|events| events as _));
+    let context = calls::context(server, scope, request, version, features, events.clone().map(|events| events as _));
     let mut round = Round::default();
     let mut outcome = Err(RpcError::new(INTERNAL_ERROR, "Too many rounds of questions"));
     for _ in 0..server.settings.max_rounds.max(1) {
