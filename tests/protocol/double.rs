@@ -6,6 +6,7 @@ use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, Prompt, Req
 use rest_mcp::content::{Block, Content, Json, ResourceBody, ResourceContents, Text};
 use rest_mcp::mapping::{Poll, PromptArgument, PromptRules};
 use rest_mcp::schema::check::Checker;
+use rest_mcp::schema::kept::Kept;
 use rest_mcp::service::{
     Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, TraceContext,
     Visible,
@@ -47,7 +48,7 @@ pub fn tool(name: &str) -> Tool {
 }
 
 pub fn tool_of(name: &str, input: Value, output: Option<Value>) -> Tool {
-    let published = Arc::new(input);
+    let published = Kept::from(input);
     Tool {
         name: name.to_owned(),
         title: Some(format!("The {name} tool")),
@@ -62,7 +63,7 @@ pub fn tool_of(name: &str, input: Value, output: Option<Value>) -> Tool {
             body_check: None,
             mirrored: Vec::new(),
         },
-        output: Output { published: output.map(Arc::new), conform: None, strict: None },
+        output: Output { published: output.map(Kept::from), conform: None, strict: None },
         action: Action::Steps(Vec::new()),
         ask: Vec::new(),
         confirm: None,
