@@ -169,7 +169,6 @@ impl Compiler<'_> {
             required: false,
             default: None,
             keep_null: true,
-            schema: schema.json.clone(),
         });
         arguments.additional = Some(schema);
     }
