@@ -44,6 +44,8 @@
 //!   a failed job is a failed result, an answer that does not tell its state is a JSON-RPC error.
 //! - A resource that somebody subscribed to is asked about in the subscriber's own name, while he listens.
 //! - Plain HTTP to a source's own origin goes over a bare connection pool; everything else over `reqwest`.
+//! - An API that repeats a secret of the request it got shows stars to the model; secrets of digits alone or of less than
+//!   eight bytes are left, they can't be told from data (`request/mask`).
 //! - A mapping with an error is not served at all (an unknown key could have been an exclusion); a document with
 //!   an error loses only the operations concerned.
 

@@ -53,8 +53,21 @@ pub struct Context {
     pub local: bool,
     /// `stdio`, `http`, `sse` or `websocket`; for the audit trail.
     pub transport: &'static str,
+    /// Where the request came from in terms of the protocol, for traces.
+    pub peer: Peer,
     /// What is learnt of the call while it runs; `None` = nobody wants to know.
     pub record: Option<Arc<Record>>,
+}
+
+/// A request's place in the conversation with its client.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Peer {
+    /// JSON-RPC id, a string without its quotes.
+    pub rpc_id: Option<Arc<str>>,
+    /// `Mcp-Session-Id` of the older revisions.
+    pub session_id: Option<Arc<str>>,
+    /// Revision of the protocol.
+    pub protocol_version: Option<&'static str>,
 }
 
 impl Context {
@@ -69,6 +82,7 @@ impl Context {
             trace: None,
             local: true,
             transport: "stdio",
+            peer: Peer::default(),
             record: None,
         }
     }

@@ -2,10 +2,12 @@
 
 mod binary;
 mod callers;
+mod faults;
 mod kinds;
 mod official_client;
 mod reloads;
 mod replicas;
+mod scopes;
 mod seeing;
 mod settings;
 mod watching;

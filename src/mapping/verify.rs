@@ -200,6 +200,11 @@ pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
+/// A scope (RFC 6749 §3.3): no quotes, backslashes, spaces or control characters.
+pub(crate) fn is_scope(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b == b'!' || (b'#'..=b'[').contains(&b) || (b']'..=b'~').contains(&b))
+}
+
 fn is_tool_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }

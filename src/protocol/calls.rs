@@ -2,14 +2,14 @@
 //! them, writing what came of them.
 
 use super::error::{INVALID_PARAMS, RpcError};
-use super::jsonrpc::{Meta, Params, is_object, string};
+use super::jsonrpc::{Meta, Params, Request, is_object, string};
 use super::queue::Queue;
 use super::version::Version;
 use super::{Scope, Server, convert, text};
 use crate::content::{Content, wire};
 use crate::service::{
-    ClientFeatures, Completion, Context, Events, Failure, Outcome, PromptResult, ReadResult, Round, TASKS_EXTENSION,
-    TraceContext,
+    ClientFeatures, Completion, Context, Events, Failure, Outcome, Peer, PromptResult, ReadResult, Round,
+    TASKS_EXTENSION, TraceContext,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -209,11 +209,24 @@ fn is_traceparent(text: &str) -> bool {
     hex(2) && hex(32) && hex(16) && hex(2) && (parts.next().is_none() || !text.starts_with("00"))
 }
 
+/// The request's place in the conversation.
+fn peer(scope: &Scope<'_>, request: &Request<'_>, version: Version) -> Peer {
+    let id = request.id.as_json();
+    let bare = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(id);
+    let session = scope.headers.filter(|_| !version.is_modern()).and_then(|headers| headers.get("mcp-session-id"));
+    Peer {
+        rpc_id: Some(Arc::from(bare)),
+        session_id: session.and_then(|id| id.to_str().ok()).map(Arc::from),
+        protocol_version: Some(version.as_str()),
+    }
+}
+
 /// What the service gets to know about the request.
 pub(crate) fn context(
     server: &Server,
     scope: &Scope<'_>,
-    meta: Option<&Meta<'_>>,
+    request: &Request<'_>,
+    version: Version,
     features: Features,
     events: Option<Arc<dyn Events>>,
 ) -> Context {
@@ -226,9 +239,10 @@ pub(crate) fn context(
         cancel: scope.cancel.clone(),
         events,
         client,
-        trace: trace(scope, meta),
+        trace: trace(scope, request.params.meta.as_ref()),
         local: scope.local,
         transport: scope.transport,
+        peer: peer(scope, request, version),
         record: None,
     }
 }

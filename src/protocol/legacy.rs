@@ -192,7 +192,7 @@ async fn call(
     let events = calls::listener(scope.queue, token, Some(level), version);
     let mut features = session.features();
     features.known.tasks = plan.is_some();
-    let context = calls::context(server, scope, meta, features, events.clone().map(|events| events as _));
+    let context = calls::context(server, scope, request, version, features, events.clone().map(|events| events as _));
     let mut round = Round::default();
     let mut outcome = Err(RpcError::new(INTERNAL_ERROR, "Too many rounds of questions"));
     for _ in 0..server.settings.max_rounds.max(1) {

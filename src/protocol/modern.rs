@@ -161,7 +161,8 @@ async fn call(
     let meta = request.params.meta.as_ref();
     let token = calls::progress_token(meta)?;
     let events = calls::listener(scope.queue, token, log_level(request)?, version);
-    let context = calls::context(server, scope, meta, described.features, events.clone().map(|events| events as _));
+    let context =
+        calls::context(server, scope, request, version, described.features, events.clone().map(|events| events as _));
     let plan = match &call {
         // The server alone decides, and only for a client that knows tasks.
         Call::Tool { name, .. } if described.features.known.tasks => server.task_plan(name, None, version),

@@ -7,7 +7,7 @@ use crate::access::Caller;
 use crate::catalog::{Arguments, From, RequestAction, Tool};
 use crate::content::{self, Content, failure};
 use crate::mapping::CallerValue;
-use crate::request::{self, Fixed, Request};
+use crate::request::{self, Fixed, Masks, Request};
 use crate::response::{NoAnswer, Response};
 use crate::telemetry::Propagation;
 use crate::template::{BodyTemplate, Scope};
@@ -174,13 +174,18 @@ impl Service {
         action: &RequestAction,
         request: Request,
     ) -> Sent {
+        let masks = Masks::of(&request);
         let leg = context.record.as_ref().map(|record| record.leg(state, action));
         let result = state.upstream.send(action.source, request, &options(context, action, leg.as_ref())).await;
         if let Some(leg) = leg {
             leg.end(result.as_ref().map(|response| response.status.as_u16()));
         }
         match result {
-            Ok(response) => Sent::Answer(response),
+            Ok(mut response) => {
+                masks.headers(&mut response.headers);
+                response.body = masks.body(response.body);
+                Sent::Answer(response)
+            }
             Err(no_answer) => Sent::Failed(no_content(context, action, &no_answer)),
         }
     }
@@ -228,7 +233,7 @@ pub(super) fn propagation(trace: &TraceContext) -> Propagation {
 }
 
 /// The request with another address on the same server, which may be relative; credentials go nowhere else.
-/// Those in the query come along.
+/// Those in the query come along, in place of what the address has under their names (masked, as it may be).
 pub(super) fn elsewhere(mut request: Request, address: &str) -> Option<Request> {
     let base = url::Url::parse(&request.url).ok()?;
     let mut target = base.join(address).ok()?;
@@ -236,18 +241,26 @@ pub(super) fn elsewhere(mut request: Request, address: &str) -> Option<Request> 
         return None;
     }
     target.set_fragment(None);
+    let in_query = |range: &std::ops::Range<usize>| {
+        let start = request.url.get(..range.end)?.rfind(['?', '&'])? + 1;
+        request.url.get(start..range.end)?.split_once('=')
+    };
+    let ours: Vec<(&str, &str)> = request.secret_in_url.iter().filter_map(in_query).collect();
+    if !ours.is_empty()
+        && let Some(query) = target.query()
+    {
+        let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+        let others = query.split('&').filter(|pair| !ours.iter().any(|(own, _)| *own == name(pair)));
+        let others = others.collect::<Vec<&str>>().join("&");
+        target.set_query(Some(others.as_str()).filter(|query| !query.is_empty()));
+    }
     let mut text = target.to_string();
     let mut secrets = Vec::new();
-    for range in &request.secret_in_url {
-        let pair_start = request.url.get(..range.end).and_then(|head| head.rfind(['?', '&'])).map_or(0, |at| at + 1);
-        let Some(pair) = request.url.get(pair_start..range.end) else { continue };
-        let Some((name, _)) = pair.split_once('=') else { continue };
-        let given = target.query().is_some_and(|query| query.split('&').any(|one| one.split('=').next() == Some(name)));
-        if !given {
-            text.push(if text.contains('?') { '&' } else { '?' });
-            text.push_str(pair);
-            secrets.push(text.len() - pair.len()..text.len());
-        }
+    for (name, value) in ours {
+        text.push(if text.contains('?') { '&' } else { '?' });
+        let start = text.len();
+        text.push_str(&format!("{name}={value}"));
+        secrets.push(start..text.len());
     }
     request.url = text;
     request.secret_in_url = secrets;

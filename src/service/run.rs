@@ -236,17 +236,22 @@ impl Service {
         let inner = arguments.get("arguments").cloned().unwrap_or_else(|| json!({}));
         let tool = reachable(&state.catalog, name)
             .filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_) | Action::Workflow(_)));
-        let allowed = match tool {
-            Some(tool) => matches!(state.gate.decide(&context.caller, tool).await, Decision::Allow),
-            None => false,
+        let decision = match tool {
+            Some(tool) => state.gate.decide(&context.caller, tool).await,
+            None => Decision::Hide,
         };
-        let Some(tool) = tool.filter(|_| allowed) else {
+        if let Decision::NeedScopes(scopes) = decision {
+            return Err(Failure::InsufficientScope(scopes));
+        }
+        let Some(tool) = tool.filter(|_| decision == Decision::Allow) else {
             note(context, if tool.is_some() { "hidden_tool" } else { "unknown_tool" });
-            let near = crate::diagnostic::hint::nearest(name, state.catalog.tools.keys().map(String::as_str));
-            let hint = near
+            // Only what this caller sees is offered: a hidden tool must look like an unknown one.
+            let visible = state.gate.visible(&context.caller, &state.catalog).await;
+            let names = state.catalog.tools.keys().enumerate();
+            let seen = names.filter(|(index, _)| visible.contains(*index)).map(|(_, name)| name.as_str());
+            let hint = crate::diagnostic::hint::nearest(name, seen)
                 .map_or_else(|| "Use search_tools to find one.".to_string(), |near| format!("Did you mean `{near}`?"));
-            let shown = if allowed || tool.is_none() { hint } else { "Use search_tools to find one.".to_string() };
-            return Ok(Outcome::Complete(Content::error(format!("There is no tool `{name}`. {shown}"))));
+            return Ok(Outcome::Complete(Content::error(format!("There is no tool `{name}`. {hint}"))));
         };
         lacking(tool, context)?;
         let raw = serde_json::value::to_raw_value(&inner).map_err(|error| Failure::Internal(error.to_string()))?;

@@ -25,7 +25,8 @@ where
 {
     let mut changes = server.changes();
     let mut changing = true;
-    let connection = Connection::new(server, settings, Arc::new(Caller::default()), &shutdown, true, true);
+    let connection =
+        Connection::new(server, settings, Arc::new(Caller { local: true, ..Caller::default() }), &shutdown, true, true);
     let broken = CancellationToken::new();
     let writer = tokio::spawn(write(Arc::clone(&connection.queue), output, broken.clone()));
     let mut lines = Lines::new(input, settings.max_frame);

@@ -183,7 +183,7 @@ impl RemotePolicy {
             headers,
             body: Some(Bytes::from(body)),
             secret_in_url: Vec::new(),
-            secret_in_body: Vec::new(),
+            secrets: Vec::new(),
         };
         let options = SendOptions { idempotent: true, cancel: CancellationToken::new(), ..SendOptions::default() };
         let response = self.upstream.send(0, request, &options).await.ok()?;
