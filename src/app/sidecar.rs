@@ -222,6 +222,9 @@ impl Sidecar {
                 .map_or(fallback.messages_path.clone(), |path| format!("{path}/messages")),
             websocket_path: if from_file { transports.websocket.clone() } else { fallback.websocket_path.clone() },
             max_body: usize::try_from(config.limits.max_body.0).unwrap_or(usize::MAX),
+            max_frame: usize::try_from(config.limits.max_frame.0).unwrap_or(usize::MAX),
+            max_connections: config.limits.connections,
+            stall_timeout: config.limits.stall.0,
             max_requests: config.limits.in_flight,
             sessions: Sessions {
                 enabled: config.legacy_sessions.enabled,

@@ -71,14 +71,13 @@ impl Gate {
                 // In the order in which `visible_where` asks.
                 let mut all: Vec<Arc<Tool>> = catalog.tools.values().cloned().collect();
                 all.extend(catalog.resources.iter().map(|resource| resource.tool.clone()));
-                let questions =
-                    futures_util::stream::iter(all.into_iter().map(|tool: Arc<Tool>| async move {
-                        let tool = tool.as_ref();
-                        if self.access.decide(caller, tool) != Decision::Allow {
-                            return false;
-                        }
-                        remote.decide(caller, tool).await == Decision::Allow
-                    }));
+                let questions = futures_util::stream::iter(all.into_iter().map(|tool: Arc<Tool>| async move {
+                    let tool = tool.as_ref();
+                    if self.access.decide(caller, tool) != Decision::Allow {
+                        return false;
+                    }
+                    remote.decide(caller, tool).await == Decision::Allow
+                }));
                 let mut answers = questions.buffered(AT_ONCE).collect::<Vec<bool>>().await.into_iter();
                 visible_where(catalog, |_| answers.next().unwrap_or(false))
             }

@@ -164,4 +164,3 @@ pub fn catalog() -> Catalog {
         .insert("greet".to_owned(), Arc::new(Prompt { name: "greet".to_owned(), rules, messages: Vec::new() }));
     catalog
 }
-

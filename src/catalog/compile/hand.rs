@@ -168,7 +168,12 @@ impl Compiler<'_> {
             requires_client: match super::person::tasks_without_job(edits) {
                 None => capabilities(edits.requires_client.as_deref()),
                 Some((message, fix)) => {
-                    return Err(problem("no-effect", message.to_string(), at.key(&format!("{pointer}/requires_client"))).fix(fix));
+                    return Err(problem(
+                        "no-effect",
+                        message.to_string(),
+                        at.key(&format!("{pointer}/requires_client")),
+                    )
+                    .fix(fix));
                 }
             },
             result,

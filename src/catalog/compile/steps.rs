@@ -167,7 +167,9 @@ impl Compiler<'_> {
         let description = described(&edits.description, || format!("Calls {}.", calls.join(", then ")));
         let result = self.result_plan(rules, pointer, at)?;
         if let Some((message, fix)) = super::person::tasks_without_job(edits) {
-            return Err(problem("no-effect", message.to_string(), at.key(&format!("{pointer}/requires_client"))).fix(fix));
+            return Err(
+                problem("no-effect", message.to_string(), at.key(&format!("{pointer}/requires_client"))).fix(fix)
+            );
         }
         let mut needed = capabilities(edits.requires_client.as_deref());
         // A step waits for its job within the call, whoever calls.
