@@ -99,6 +99,8 @@ pub struct BodyVariant {
     pub parts: IndexMap<String, PartPlan>,
     /// XML element names and attributes: the body's schema, self-contained (its definitions under `$defs`).
     pub xml: Option<std::sync::Arc<serde_json::Value>>,
+    /// A body of bytes that travels as text: `base64` or `base64url` (`format: byte` of OpenAPI 3.0.4, `contentEncoding` of 3.1).
+    pub transfer: Option<String>,
 }
 
 /// What a multipart or form property is.

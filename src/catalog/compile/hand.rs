@@ -290,7 +290,7 @@ impl Compiler<'_> {
             _ => BodyKind::Json,
         };
         let variant =
-            BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None };
+            BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None, transfer: None };
         Ok(Some(BodyPlan { variants: vec![variant], required: true }))
     }
 
