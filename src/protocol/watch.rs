@@ -121,6 +121,7 @@ impl Server {
             trace: None,
             local: scope.local,
             transport: scope.transport,
+            peer: Default::default(),
             record: None,
         };
         let turn = watches.turns.acquire().await;
@@ -152,7 +153,15 @@ impl Server {
         drop(table);
         let context = Context { cancel: stop, ..context };
         let (handler, turns) = (Arc::clone(&self.handler), Arc::clone(&watches.turns));
-        tokio::spawn(keep_asking(handler, turns, Arc::downgrade(&watch), Arc::clone(&watch.uri), context, watches.every, last));
+        tokio::spawn(keep_asking(
+            handler,
+            turns,
+            Arc::downgrade(&watch),
+            Arc::clone(&watch.uri),
+            context,
+            watches.every,
+            last,
+        ));
         Ok(Subscription { watch, inbox: Arc::clone(inbox) })
     }
 }

@@ -1,8 +1,8 @@
 //! `poll`: waits for a long-running job, with progress, until it is done, the limit is reached or the client goes away.
 
-use super::{Context, Failure};
 use super::request::{Sent, elsewhere};
 use super::run::{Service, State};
+use super::{Context, Failure};
 use crate::catalog::{Action, Arguments, From, RequestAction, Tool};
 use crate::content::{Block, Content, jq::Jq};
 use crate::mapping::Poll;

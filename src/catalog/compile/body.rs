@@ -6,7 +6,7 @@ use super::{Compiler, problem};
 use crate::catalog::{Binding, From, Spot};
 use crate::diagnostic::Diagnostic;
 use crate::mapping::BodyStyle;
-use crate::openapi::MediaType;
+use crate::openapi::{FURTHER, MediaType};
 use crate::request::{self, BodyKind, BodyPlan, BodyVariant};
 use crate::schema::view::{Additional, ObjectView};
 use crate::schema::{Definitions, Direction, Schema};
@@ -82,8 +82,10 @@ impl Compiler<'_> {
         let schema = match (variant.kind, &media.item_schema) {
             (BodyKind::JsonLines, Some(item)) => list_of(item),
             (BodyKind::JsonLines, None) if !is_array(&media.schema) => list_of(&media.schema),
+            (BodyKind::Multipart, _) if variant.parts.contains_key(FURTHER) => parts_list(making, media, variant),
             _ => media.schema.clone(),
         };
+        let required = body.required && (media.has_schema || media.item_schema.is_some());
         let property = Property {
             name: "body".to_string(),
             schema,
@@ -91,20 +93,11 @@ impl Compiler<'_> {
             description: body.description.clone(),
             deprecated: false,
             examples: media.examples.clone(),
-            required: body.required && media.has_schema,
+            required,
             edits: None,
             binding: 0,
         };
-        self.bind(
-            making,
-            arguments,
-            property,
-            Spot::Body,
-            body.required && media.has_schema,
-            true,
-            &["body".to_string()],
-            None,
-        )
+        self.bind(making, arguments, property, Spot::Body, required, true, &["body".to_string()], None)
     }
 
     /// Properties become arguments. Returns the schema that the assembled body is checked against,
@@ -202,7 +195,6 @@ impl Compiler<'_> {
             required: false,
             default: None,
             keep_null: true,
-            schema: schema.json.clone(),
         });
         arguments.additional = Some(schema);
     }
@@ -317,6 +309,30 @@ fn without(schema: Schema, path: &[String], definitions: &Definitions) -> Schema
     resolve(&mut json, path, definitions, &mut uses);
     cut(&mut json, path);
     Schema { json: Arc::new(json), uses: uses.into() }
+}
+
+/// The list of a multipart body's parts, with file arguments where the parts are files.
+fn parts_list(making: &Making<'_>, media: &MediaType, variant: &BodyVariant) -> Schema {
+    let declared = match &media.item_schema {
+        Some(item) if !media.has_schema => list_of(item),
+        _ => making.api.definitions.resolve(&media.schema),
+    };
+    let file = |position: &str| {
+        let part = variant.parts.get(position).filter(|part| part.file)?;
+        Some(file_schema(making, None, part.content_type.as_deref()))
+    };
+    let mut json = declared.json.as_ref().clone();
+    let Some(list) = json.as_object_mut() else { return declared };
+    let prefix = list.get_mut("prefixItems").and_then(Value::as_array_mut);
+    for (position, item) in prefix.into_iter().flatten().enumerate() {
+        if let Some(file) = file(&position.to_string()) {
+            *item = file;
+        }
+    }
+    if let Some(file) = file(FURTHER).filter(|_| list.get("items") != Some(&Value::Bool(false))) {
+        list.insert("items".to_owned(), file);
+    }
+    Schema { json: Arc::new(json), uses: declared.uses }
 }
 
 fn is_array(schema: &Schema) -> bool {

@@ -10,6 +10,7 @@ use crate::mapping::{AnnotationEdits, ClientCapability, Description, Paginate, S
 use crate::openapi::{Api, Operation, ParameterIn, RoutePart};
 use crate::request::{self, PathPart};
 use crate::schema::check::Checker;
+use crate::schema::kept::Kept;
 use crate::template::Template;
 use indexmap::IndexMap;
 use std::cell::RefCell;
@@ -210,9 +211,9 @@ impl Compiler<'_> {
         if let Some((message, fix)) = super::person::tasks_without_job(&making.edits) {
             return Err(problem("no-effect", message.to_string(), making.place("requires_client")).fix(fix));
         }
-        let published = Arc::new(input.published);
+        let published = Kept::new(&input.published);
         // Mostly the two are the same: then they share their memory.
-        let check = if input.check == *published { published.clone() } else { Arc::new(input.check) };
+        let check = if input.check == input.published { published.clone() } else { Kept::from(input.check) };
         let tool = Tool {
             name: making.name.clone(),
             title: making.edits.title.clone().or_else(|| operation.summary.clone()).map(|title| clip(&title, 120)),
@@ -230,7 +231,7 @@ impl Compiler<'_> {
             input: Input {
                 published,
                 check: Checker::new(check),
-                body_check: input.body_check.map(|schema| Checker::new(Arc::new(schema))),
+                body_check: input.body_check.map(|schema| Checker::new(schema)),
                 mirrored: input.mirrored,
             },
             output: output_of(published_output, output.strict),
@@ -381,7 +382,7 @@ pub(super) fn path_parts(
 fn output_of(published: Option<serde_json::Value>, strict: bool) -> Output {
     let Some(schema) = published else { return Output::default() };
     let conform = Some(Arc::new(crate::content::conform::Shape::new(&schema)));
-    let schema = Arc::new(schema);
+    let schema = Kept::from(schema);
     let strict = strict.then(|| Arc::new(Checker::new(schema.clone())));
     Output { published: Some(schema), conform, strict }
 }
