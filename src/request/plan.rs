@@ -162,13 +162,15 @@ fn parts_by_position(declared: &MediaType, view: &View<'_>, definitions: &Defini
 }
 
 /// The text form in which a body of bytes is declared to travel ("Considerations for File Uploads" of OpenAPI 3.0,
-/// "Working with Binary Data" of 3.1). Other encodings of RFC 2045 leave the bytes as they are, and so does
-/// `format: byte` for text, where documents say it of what is plain on the wire.
+/// "Working with Binary Data" of 3.1). Other encodings of RFC 2045 leave the bytes as they are, and so does text,
+/// where documents say it of what is plain on the wire.
 fn transfer<'v>(media_type: &str, view: &'v View<'_>) -> Option<&'v str> {
+    if media::kind(media::essence(media_type)) == Some(BodyKind::Text) {
+        return None;
+    }
     let declared = view.text("contentEncoding");
-    let text = media::kind(media::essence(media_type)) == Some(BodyKind::Text);
     declared.filter(|name| matches!(*name, "base64" | "base64url")).or_else(|| {
-        (declared.is_none() && !text && matches!(view.text("format"), Some("byte" | "base64"))).then_some("base64")
+        (declared.is_none() && matches!(view.text("format"), Some("byte" | "base64"))).then_some("base64")
     })
 }
 
