@@ -169,9 +169,9 @@ fn transfer<'v>(media_type: &str, view: &'v View<'_>) -> Option<&'v str> {
         return None;
     }
     let declared = view.text("contentEncoding");
-    declared.filter(|name| matches!(*name, "base64" | "base64url")).or_else(|| {
-        (declared.is_none() && matches!(view.text("format"), Some("byte" | "base64"))).then_some("base64")
-    })
+    declared
+        .filter(|name| matches!(*name, "base64" | "base64url"))
+        .or_else(|| (declared.is_none() && matches!(view.text("format"), Some("byte" | "base64"))).then_some("base64"))
 }
 
 /// What a form or multipart property is by its schema (OpenAPI 3.1, default `contentType`).
