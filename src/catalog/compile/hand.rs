@@ -166,15 +166,11 @@ impl Compiler<'_> {
             confirm: confirm(edits.confirm.as_deref(), name, &request.method, &request.path).map_err(|message| {
                 problem("bad-template", format!("`confirm`: {message}"), at.value(&format!("{pointer}/confirm")))
             })?,
-            requires_client: match super::person::tasks_without_job(edits) {
+            requires_client: match super::person::idle_task_edit(edits) {
                 None => capabilities(edits.requires_client.as_deref()),
-                Some((message, fix)) => {
-                    return Err(problem(
-                        "no-effect",
-                        message.to_string(),
-                        at.key(&format!("{pointer}/requires_client")),
-                    )
-                    .fix(fix));
+                Some((key, message, fix)) => {
+                    let place = at.key(&format!("{pointer}/{key}"));
+                    return Err(problem("no-effect", message.to_string(), place).fix(fix));
                 }
             },
             result,

@@ -205,8 +205,8 @@ impl Compiler<'_> {
             own: super::person::own_arguments(&making.edits),
             aliases: Vec::new(),
         };
-        if let Some((message, fix)) = super::person::tasks_without_job(&making.edits) {
-            return Err(problem("no-effect", message.to_string(), making.place("requires_client")).fix(fix));
+        if let Some((key, message, fix)) = super::person::idle_task_edit(&making.edits) {
+            return Err(problem("no-effect", message.to_string(), making.place(key)).fix(fix));
         }
         let published = Arc::new(input.published);
         // Mostly the two are the same: then they share their memory.
