@@ -7,7 +7,7 @@ mod schema;
 use super::cursor::{Cursor, Kind, digest8};
 use super::tasks;
 use super::version::Version;
-use crate::catalog::{Action, Catalog, Tool};
+use crate::catalog::{Catalog, Tool};
 use crate::service::Visible;
 use bytes::Bytes;
 use std::collections::HashMap;
@@ -127,16 +127,16 @@ impl View {
 
 impl Revision {
     fn new(catalog: &Catalog, tasks: bool, version: Version) -> Self {
-        let tools: Vec<Item> = catalog
+        let text = |tool: &Tool| item::tool(tool, tasks && tasks::waits(tool).is_some(), version).to_string();
+        // Search mode's own tools show and reach nothing but what their caller may call: they are for everybody.
+        let own = catalog.own.iter().map(|tool| Item { text: text(tool), needs: None });
+        let others = catalog
             .tools
             .values()
             .enumerate()
-            .filter(|(_, tool)| listed(catalog, tool))
-            .map(|(index, tool)| Item {
-                text: item::tool(tool, tasks && tasks::waits(tool).is_some(), version).to_string(),
-                needs: Some(index),
-            })
-            .collect();
+            .filter(|(_, tool)| !catalog.search_mode || catalog.pinned.contains(&tool.name))
+            .map(|(index, tool)| Item { text: text(tool), needs: Some(index) });
+        let tools: Vec<Item> = own.chain(others).collect();
         let of_resources = |templates: bool| -> Vec<Item> {
             catalog
                 .resources
@@ -167,12 +167,6 @@ impl Revision {
             Kind::Prompts => &self.prompts,
         }
     }
-}
-
-fn listed(catalog: &Catalog, tool: &Tool) -> bool {
-    !catalog.search_mode
-        || matches!(tool.action, Action::Search | Action::Describe | Action::CallByName)
-        || catalog.pinned.contains(&tool.name)
 }
 
 /// True if a tool's structured results travel as `{"result": …}` to peers that know objects only.
