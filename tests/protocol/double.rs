@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use rest_mcp::access::Caller;
-use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, Prompt, RequestAction, Resource, Tool};
+use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, PollPlan, Prompt, RequestAction, Resource, Tool};
 use rest_mcp::content::{Block, Content, Json, ResourceBody, ResourceContents, Text};
 use rest_mcp::mapping::{Poll, PromptArgument, PromptRules};
 use rest_mcp::schema::check::Checker;
@@ -92,7 +92,7 @@ pub fn catalog_with_jobs() -> Catalog {
             errors: None,
             timeout: None,
             paginate: None,
-            poll: Some(Poll::default()),
+            poll: Some(PollPlan::compile(&Poll::default()).unwrap()),
             stream: None,
             idempotent: false,
             own: Vec::new(),
