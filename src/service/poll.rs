@@ -3,8 +3,8 @@
 use super::request::{Sent, elsewhere};
 use super::run::{Service, State};
 use super::{Context, Failure};
-use crate::catalog::{Action, Arguments, From, RequestAction, Tool};
-use crate::content::{Block, Content, jq::Jq};
+use crate::catalog::{Action, Arguments, From, PollPlan, RequestAction, Tool};
+use crate::content::{Block, Content};
 use crate::mapping::Poll;
 use crate::response::Response;
 use serde_json::Value;
@@ -19,15 +19,14 @@ impl Service {
         context: &Context,
         tool: &Arc<Tool>,
         action: &RequestAction,
-        rules: &Poll,
+        plan: &PollPlan,
         arguments: Arguments,
         first: Response,
     ) -> Result<Content, Failure> {
+        let (rules, status) = (&plan.rules, &plan.status);
         let every = rules.every.map_or(Duration::from_secs(2), |every| every.0);
         let at_most = rules.at_most.map_or(Duration::from_secs(600), |limit| limit.0);
         let started = Instant::now();
-        let status = rules.status.as_deref().and_then(|text| Jq::compile(text).ok());
-        let progress = rules.progress.as_deref().and_then(|text| Jq::compile(text).ok());
         let mut reported = -1.0f64;
         let mut response = first;
         let mut location = None;
@@ -50,7 +49,7 @@ impl Service {
             if let Some(found) = next_location(rules, &response, &body) {
                 location = Some(found);
             }
-            if let (Some(events), Some(progress)) = (&context.events, &progress)
+            if let (Some(events), Some(progress)) = (&context.events, &plan.progress)
                 && let Ok(Some(value)) = progress.first(&body)
                 && let Some(value) = value.as_f64().filter(|value| *value > reported)
             {

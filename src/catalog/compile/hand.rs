@@ -156,7 +156,9 @@ impl Compiler<'_> {
                 errors: edits.errors.clone(),
                 timeout: edits.timeout.map(|timeout| timeout.0),
                 paginate,
-                poll: edits.poll.clone(),
+                poll: edits.poll.as_ref().map(crate::catalog::PollPlan::compile).transpose().map_err(|(key, message)| {
+                    problem("bad-filter", message, at.value(&format!("{pointer}/poll/{key}")))
+                })?,
                 stream: edits.stream.clone(),
                 own: super::person::own_arguments(edits),
                 aliases,

@@ -82,7 +82,10 @@ impl Compiler<'_> {
         let mut steps: Vec<Step> = Vec::new();
         for (index, rule) in rules.steps.iter().enumerate() {
             let here = format!("{pointer}/steps/{index}");
-            let Some(tool) = self.tool_for(&rule.call, None) else {
+            let found = self
+                .tool_for(&rule.call, None)
+                .map_err(|several| self.ambiguous(&rule.call, &several, at.value(&format!("{here}/call"))))?;
+            let Some(tool) = found else {
                 if circular {
                     let message = format!("step `{}` calls `{}`, which calls this tool in turn", rule.id, rule.call);
                     return Err(problem("circular-steps", message, at.value(&format!("{here}/call"))));
