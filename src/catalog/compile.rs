@@ -302,7 +302,8 @@ impl Compiler<'_> {
                 operation.is_called(name) && source.is_none_or(|source| source == operation.source)
             })
         };
-        let all: Vec<&Arc<Tool>> = self.catalog.tools.values().chain(self.hidden.values()).filter(of_operation).collect();
+        let all: Vec<&Arc<Tool>> =
+            self.catalog.tools.values().chain(self.hidden.values()).filter(of_operation).collect();
         match all.as_slice() {
             [] => Ok(None),
             [only] => Ok(Some(Arc::clone(only))),
@@ -312,12 +313,8 @@ impl Compiler<'_> {
 
     /// What to say where an operation has several tools.
     fn ambiguous(&self, name: &str, several: &[String], place: Option<Place>) -> Diagnostic {
-        problem(
-            "ambiguous-call",
-            format!("`{name}` is the operation of several tools: {}", several.join(", ")),
-            place,
-        )
-        .fix("name one of them; a tool of its own with `hidden: true` serves where none fits".to_string())
+        problem("ambiguous-call", format!("`{name}` is the operation of several tools: {}", several.join(", ")), place)
+            .fix("name one of them; a tool of its own with `hidden: true` serves where none fits".to_string())
     }
 
     fn skip(&mut self, source: &str, method: &str, path: &str, operation_id: Option<&str>, reason: Diagnostic) {

@@ -156,9 +156,9 @@ impl Compiler<'_> {
                 errors: edits.errors.clone(),
                 timeout: edits.timeout.map(|timeout| timeout.0),
                 paginate,
-                poll: edits.poll.as_ref().map(crate::catalog::PollPlan::compile).transpose().map_err(|(key, message)| {
-                    problem("bad-filter", message, at.value(&format!("{pointer}/poll/{key}")))
-                })?,
+                poll: edits.poll.as_ref().map(crate::catalog::PollPlan::compile).transpose().map_err(
+                    |(key, message)| problem("bad-filter", message, at.value(&format!("{pointer}/poll/{key}"))),
+                )?,
                 stream: edits.stream.clone(),
                 own: super::person::own_arguments(edits),
                 aliases,
@@ -291,8 +291,14 @@ impl Compiler<'_> {
             text if text.starts_with("text/") => BodyKind::Text,
             _ => BodyKind::Json,
         };
-        let variant =
-            BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None, transfer: None };
+        let variant = BodyVariant {
+            media_type,
+            kind,
+            encoding: Default::default(),
+            parts: Default::default(),
+            xml: None,
+            transfer: None,
+        };
         Ok(Some(BodyPlan { variants: vec![variant], required: true }))
     }
 
