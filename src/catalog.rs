@@ -14,6 +14,7 @@ use crate::mapping::{
     Ask, CacheHint, CallerValue, ErrorRules, Limits, OnError, Paginate, Poll, ResultRules, StatusSet, StreamRules,
 };
 use crate::request::{BodyPlan, ParameterPlan, PathPart};
+use crate::schema::kept::Kept;
 use crate::secret::Secret;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -179,6 +180,11 @@ impl Tool {
 }
 
 impl OperationRef {
+    /// Source, method and path: equal for the same operation.
+    pub fn place(&self) -> (&str, &str, &str) {
+        (&self.source, &self.method, &self.path)
+    }
+
     /// True if this operation has that `operationId` or is that `METHOD /path`.
     pub fn is_called(&self, name: &str) -> bool {
         self.operation_id.as_deref() == Some(name)
@@ -220,7 +226,7 @@ pub struct Annotations {
 #[derive(Debug)]
 pub struct Input {
     /// The published `inputSchema`: self-contained, root `type: object`.
-    pub published: Arc<Value>,
+    pub published: Kept,
     /// What arguments are checked against: the full schema over the arguments object.
     pub check: crate::schema::check::Checker,
     /// What the assembled body is checked against, where `check` can't say it all.
@@ -233,7 +239,7 @@ pub struct Input {
 #[derive(Debug, Default)]
 pub struct Output {
     /// The published `outputSchema`, self-contained; any root type.
-    pub published: Option<Arc<Value>>,
+    pub published: Option<Kept>,
     /// Compiled form that makes a value conform.
     pub conform: Option<Arc<crate::content::conform::Shape>>,
     /// With `output_schema: strict`: the whole published schema; an answer that fails it is an error.
@@ -315,9 +321,6 @@ pub struct Binding {
     pub default: Option<Value>,
     /// Explicit null is sent (bodies); else null means absent.
     pub keep_null: bool,
-    /// The value's own schema, for healing and `inspect`; may hold `#/$defs` references into
-    /// [`Input::published`]'s definitions.
-    pub schema: Arc<Value>,
 }
 
 /// Where a bound value comes from.

@@ -12,6 +12,7 @@ mod operation;
 pub mod overlay;
 mod parameter;
 mod path;
+mod prose;
 mod read;
 mod reference;
 mod security;

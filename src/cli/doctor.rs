@@ -232,7 +232,7 @@ async fn get(findings: &mut Findings, service: &Service, index: usize, origins: 
             headers: http::HeaderMap::new(),
             body: None,
             secret_in_url: Vec::new(),
-            secret_in_body: Vec::new(),
+            secrets: Vec::new(),
         };
         match sent(service, index, request).await {
             Ok(response) => findings.ok(
@@ -250,6 +250,7 @@ async fn get(findings: &mut Findings, service: &Service, index: usize, origins: 
 fn needs_arguments(tool: &Tool) -> bool {
     tool.input
         .published
+        .tree()
         .get("required")
         .and_then(serde_json::Value::as_array)
         .is_some_and(|required| !required.is_empty())

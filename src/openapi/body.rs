@@ -3,8 +3,9 @@
 use super::finding::Finding;
 use super::node::Node;
 use super::parameter::style_named;
+use super::prose::prose;
 use super::read::Reader;
-use super::text::{clean, scalar};
+use super::text::scalar;
 use super::{Encoding, FURTHER, MediaType, RequestBody, Response};
 use crate::schema::Schema;
 use indexmap::IndexMap;
@@ -36,7 +37,7 @@ impl<'a> Reader<'a> {
             self.findings.add(Finding::warning("body-without-content", &node, format!("{what}; it is left out")));
             return Ok(None);
         }
-        let description = followed.description.or_else(|| node.text("description")).map(clean);
+        let description = followed.description.or_else(|| node.text("description")).map(prose);
         Ok(Some(RequestBody { required, description, content }))
     }
 
@@ -171,7 +172,7 @@ impl<'a> Reader<'a> {
                     let mut response = self.response(&followed.node);
                     response.status = code;
                     if let Some(text) = followed.description {
-                        response.description = Some(clean(text));
+                        response.description = Some(prose(text));
                     }
                     found.push(response);
                 }
@@ -200,7 +201,7 @@ impl<'a> Reader<'a> {
         let headers = node.child("headers").map(|it| it.members()).unwrap_or_default();
         Response {
             status: String::new(),
-            description: node.text("description").map(clean),
+            description: node.text("description").map(prose),
             content,
             headers: headers.into_iter().map(|(name, _)| name.to_owned()).collect(),
         }

@@ -4,9 +4,10 @@
 use super::finding::Finding;
 use super::node::Node;
 use super::parameter::{BodyField, Declared, FormField, keywords_of};
+use super::prose::prose;
 use super::read::Reader;
 use super::server::{bare_server, is_http};
-use super::text::{clean, clean_value, scalar};
+use super::text::{clean_value, scalar};
 use super::{Encoding, MediaType, ParameterEncoding, ParameterIn, RequestBody, Server, ServerVariable, Style};
 use crate::schema::Schema;
 use indexmap::IndexMap;
@@ -159,7 +160,7 @@ impl<'a> Reader<'a> {
                 None => self.schema_of(node, &Value::Object(keywords_of(node.value))),
             };
             let examples = self.examples_of(node);
-            let description = node.text("description").map(clean);
+            let description = node.text("description").map(prose);
             return Ok(Declared::Body(BodyField { required, description, schema, examples }));
         }
         let mut own = keywords_of(node.value);

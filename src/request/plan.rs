@@ -101,7 +101,8 @@ fn variant(declared: &MediaType, definitions: &Definitions) -> Result<(u8, BodyV
     }
     let sent_as = if kind == BodyKind::Json && media::is_range(media_type) { "application/json" } else { media_type };
     let encoding = declared.encoding.clone();
-    Ok((rank, BodyVariant { media_type: sent_as.to_owned(), kind, encoding, parts, xml }))
+    let transfer = (kind == BodyKind::Binary).then(|| transfer(&view)).flatten().map(str::to_owned);
+    Ok((rank, BodyVariant { media_type: sent_as.to_owned(), kind, encoding, parts, xml, transfer }))
 }
 
 fn rank(kind: BodyKind, media_type: &str, files: bool) -> u8 {
@@ -158,6 +159,15 @@ fn parts_by_position(declared: &MediaType, view: &View<'_>, definitions: &Defini
     };
     parts.insert(FURTHER.to_owned(), item_plan(&further));
     parts
+}
+
+/// The text form in which a body of bytes is declared to travel ("Considerations for File Uploads" of OpenAPI 3.0,
+/// "Working with Binary Data" of 3.1). Other encodings of RFC 2045 leave the bytes as they are.
+fn transfer<'v>(view: &'v View<'_>) -> Option<&'v str> {
+    let declared = view.text("contentEncoding");
+    declared
+        .filter(|name| matches!(*name, "base64" | "base64url"))
+        .or_else(|| (declared.is_none() && matches!(view.text("format"), Some("byte" | "base64"))).then_some("base64"))
 }
 
 /// What a form or multipart property is by its schema (OpenAPI 3.1, default `contentType`).

@@ -17,6 +17,7 @@ fn variant(media_type: &str, kind: BodyKind) -> BodyVariant {
         encoding: IndexMap::new(),
         parts: IndexMap::new(),
         xml: None,
+        transfer: None,
     }
 }
 

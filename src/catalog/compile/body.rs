@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub(super) struct Body {
     pub plan: BodyPlan,
     pub check: Option<Schema>,
+    /// Arguments that an optional body needs as soon as one of its own is given: the published schema can't require them.
+    pub needs: Vec<String>,
 }
 
 impl Compiler<'_> {
@@ -45,16 +47,21 @@ impl Compiler<'_> {
         let spread = matches!(variant.kind, BodyKind::Json | BodyKind::Form | BodyKind::Multipart | BodyKind::Xml)
             && making.edits.body != Some(BodyStyle::Single);
         let view = if spread { definitions.object_view(&media.schema, Direction::Input) } else { None };
+        let mut needs = Vec::new();
         let check = match view {
             Some(view) if !view.properties.is_empty() => {
-                self.spread(making, arguments, media, variant, &view, body.required, &definitions)?
+                let check = self.spread(making, arguments, media, variant, &view, body.required, &definitions)?;
+                if !body.required {
+                    needs = view.required.iter().filter_map(|name| needed(arguments, name)).collect();
+                }
+                check
             }
             _ => {
                 self.single(making, arguments, media, variant, body)?;
                 None
             }
         };
-        Ok(Some(Body { plan, check }))
+        Ok(Some(Body { plan, check, needs }))
     }
 
     /// One `body` argument.
@@ -140,6 +147,28 @@ impl Compiler<'_> {
             let spot = Spot::BodyMember(vec![name.clone()]);
             self.bind(making, arguments, property, spot, required && body_required, true, &keys, None)?;
         }
+        // A required member that is declared nowhere: any value is one (JSON Schema 2020-12, validation, 6.5.3).
+        if !matches!(view.additional, Additional::Closed) {
+            for name in view.required.iter().filter(|name| !view.properties.contains_key(*name)) {
+                let property = Property {
+                    name: name.clone(),
+                    schema: match &view.additional {
+                        Additional::Schema(schema) => schema.clone(),
+                        _ => Schema { json: Arc::new(json!({})), uses: Arc::from([]) },
+                    },
+                    replaced: None,
+                    description: None,
+                    deprecated: false,
+                    examples: Vec::new(),
+                    required: body_required,
+                    edits: None,
+                    binding: 0,
+                };
+                let keys = [format!("body.{name}"), name.clone()];
+                let spot = Spot::BodyMember(vec![name.clone()]);
+                self.bind(making, arguments, property, spot, body_required, true, &keys, None)?;
+            }
+        }
         match &view.additional {
             Additional::Closed => {}
             // JSON Schema's default is open; only an author who says so means it. Else a misspelt
@@ -152,7 +181,11 @@ impl Compiler<'_> {
             arguments.constraints = Some(definitions.resolve(&media.schema));
         }
         let partial = !body_required && !view.required.is_empty();
-        Ok(((view.other_constraints || partial) && !files).then(|| media.schema.clone()))
+        Ok(match files {
+            false => (view.other_constraints || partial).then(|| media.schema.clone()),
+            // The declared schema knows no file objects; which parts an optional body must have it does know.
+            true => partial.then(|| Schema { json: Arc::new(json!({"required": view.required})), uses: Arc::from([]) }),
+        })
     }
 
     fn rest(&mut self, arguments: &mut Arguments, schema: Schema) {
@@ -162,7 +195,6 @@ impl Compiler<'_> {
             required: false,
             default: None,
             keep_null: true,
-            schema: schema.json.clone(),
         });
         arguments.additional = Some(schema);
     }
@@ -216,6 +248,15 @@ impl Compiler<'_> {
             None,
         )?;
         Ok(without(parent, path.get(1..).unwrap_or_default(), definitions))
+    }
+}
+
+/// The argument that a caller has to give for this member of the body.
+fn needed(arguments: &Arguments, member: &str) -> Option<String> {
+    let of = |binding: &&Binding| matches!(&binding.spot, Spot::BodyMember(path) if path.len() == 1 && path.iter().any(|name| name == member));
+    match arguments.bindings.iter().find(of) {
+        Some(Binding { from: From::Argument(name), default: None, .. }) => Some(name.clone()),
+        _ => None,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::document::location::resolve;
 use crate::mapping::{BodyStyle, ToolEdits};
 use crate::openapi::{Api, Operation};
 use crate::schema::check::Checker;
+use crate::schema::kept::Kept;
 use crate::schema::profile;
 use crate::template::{BodyTemplate, Template};
 use serde_json::Value;
@@ -219,8 +220,8 @@ impl Compiler<'_> {
             tags: Vec::new(),
             operation: None,
             input: Input {
-                published: Arc::new(profile::publish(&input, self.profile.schema_profile)),
-                check: Checker::new(Arc::new(input)),
+                published: Kept::from(profile::publish(&input, self.profile.schema_profile)),
+                check: Checker::new(input),
                 body_check: None,
                 mirrored: Vec::new(),
             },
