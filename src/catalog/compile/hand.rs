@@ -289,8 +289,14 @@ impl Compiler<'_> {
             text if text.starts_with("text/") => BodyKind::Text,
             _ => BodyKind::Json,
         };
-        let variant =
-            BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None, transfer: None };
+        let variant = BodyVariant {
+            media_type,
+            kind,
+            encoding: Default::default(),
+            parts: Default::default(),
+            xml: None,
+            transfer: None,
+        };
         Ok(Some(BodyPlan { variants: vec![variant], required: true }))
     }
 
