@@ -38,7 +38,7 @@ tools:
   union: {source: api, operation: union}
   list: {source: api, operation: list}
   scalar: {source: api, operation: scalar}
-  file: {source: api, operation: file, result: {as: resource, uri: "rest-mcp:file"}}
+  file: {source: api, operation: file, result: {as: resource, uri: 'rest-mcp:file'}}
 ";
 
 struct Site {

@@ -51,7 +51,13 @@ fn wild(u: &mut Unstructured<'_>) -> Result<()> {
     let dialect = Dialect { prefix, plain: false };
     let one = schema(u, dialect, 4)?;
     let two = schema(u, dialect, 3)?;
-    let kind = *u.choose(&["application/json", "multipart/form-data", "application/x-www-form-urlencoded", "application/xml", "*/*"])?;
+    let kind = *u.choose(&[
+        "application/json",
+        "multipart/form-data",
+        "application/x-www-form-urlencoded",
+        "application/xml",
+        "*/*",
+    ])?;
     let definitions = definitions(u, dialect)?;
     let operation = match version {
         0 => json!({"parameters": [{"name": "body", "in": "body", "schema": one}],

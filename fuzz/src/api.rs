@@ -1,7 +1,7 @@
 //! From text to tools in memory, and what must hold for every tool there is.
 
-use rest_mcp::catalog::compile::{Options, Unit, compile};
 use rest_mcp::catalog::Catalog;
+use rest_mcp::catalog::compile::{Options, Unit, compile};
 use rest_mcp::diagnostic::Source;
 use rest_mcp::document::{Document, DocumentSet, Limits, parse};
 use rest_mcp::mapping::{Environment, Mapping, SchemaProfile};
@@ -115,8 +115,16 @@ fn alone(root: &Value, schema: &Value) {
                 list.iter().for_each(|schema| alone(root, schema));
             }
             (
-                "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains" | "propertyNames"
-                | "unevaluatedItems" | "unevaluatedProperties",
+                "items"
+                | "additionalProperties"
+                | "not"
+                | "if"
+                | "then"
+                | "else"
+                | "contains"
+                | "propertyNames"
+                | "unevaluatedItems"
+                | "unevaluatedProperties",
                 schema,
             ) => alone(root, schema),
             _ => {}

@@ -57,9 +57,22 @@ impl Site {
     pub fn parameter(mut self, name: &str, location: ParameterIn, encoding: ParameterEncoding) -> Site {
         let required = location == ParameterIn::Path;
         let spot = Spot::Parameter(self.action.parameters.len());
-        self.action.parameters.push(ParameterPlan { name: name.to_owned(), location, encoding, inner: Vec::new(), required });
+        self.action.parameters.push(ParameterPlan {
+            name: name.to_owned(),
+            location,
+            encoding,
+            inner: Vec::new(),
+            required,
+        });
         let from = From::Argument(name.to_owned());
-        self.action.bindings.push(Binding { from, spot, required, default: None, keep_null: false, schema: Arc::new(json!(true)) });
+        self.action.bindings.push(Binding {
+            from,
+            spot,
+            required,
+            default: None,
+            keep_null: false,
+            schema: Arc::new(json!(true)),
+        });
         self
     }
 
