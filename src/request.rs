@@ -26,6 +26,7 @@ mod escape;
 mod file;
 mod form;
 mod header;
+mod mask;
 pub(crate) mod media;
 mod multipart;
 mod plan;
@@ -38,6 +39,7 @@ pub(crate) mod xml;
 
 pub use credential::{Credential, Value as CredentialText};
 pub use file::{allow_path, file_schema};
+pub use mask::Masks;
 pub use plan::{body_plan, parameter_plan, parameter_problem};
 pub use show::{to_curl, to_http};
 pub use url::{join_base, parse_path, split_query};
@@ -141,8 +143,8 @@ pub struct Request {
     pub body: Option<Bytes>,
     /// Byte range of [`Request::url`] that is secret (API key in the query), for masking.
     pub secret_in_url: Vec<std::ops::Range<usize>>,
-    /// Secrets that stand somewhere in the body, for masking.
-    pub secret_in_body: Vec<crate::secret::Secret>,
+    /// Secrets that stand somewhere in it, for masking: here and in what is answered.
+    pub secrets: Vec<crate::secret::Secret>,
 }
 
 /// Why a request can't be sent, in words for a model.
@@ -255,14 +257,8 @@ pub fn build(
     }
     headers.fixed(source, fixed, credentials)?;
     headers.cookies(cookies)?;
-    let mut secret_in_body = Vec::new();
-    let body = body::encode(action, arguments, fixed, &mut headers.map, &mut secret_in_body)?;
-    Ok(Request {
-        method: action.method.clone(),
-        url: wire.text,
-        headers: headers.map,
-        body,
-        secret_in_url,
-        secret_in_body,
-    })
+    let mut secrets = Vec::new();
+    let body = body::encode(action, arguments, fixed, &mut headers.map, &mut secrets)?;
+    credentials.iter().for_each(|credential| credential.remember(&mut secrets));
+    Ok(Request { method: action.method.clone(), url: wire.text, headers: headers.map, body, secret_in_url, secrets })
 }

@@ -2,11 +2,15 @@
 
 mod binary;
 mod callers;
+mod faults;
 mod kinds;
+mod official_client;
 mod reloads;
 mod replicas;
+mod scopes;
 mod seeing;
 mod settings;
+mod watching;
 
 use crate::upstream::server::{Act, Server, answer, serve};
 use rest_mcp::app::{Named, Setup, Sidecar, Telemetry, load_all, refused};

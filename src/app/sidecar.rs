@@ -144,6 +144,11 @@ impl Sidecar {
         let mut protocol = protocol_settings(&loaded.catalog);
         protocol.state_key = key.clone().unwrap_or_default();
         protocol.private_lists = !setup.config.is_open();
+        let config = &setup.config;
+        protocol.watch_every = config.subscriptions.every.0;
+        protocol.max_watched = config.subscriptions.max;
+        protocol.max_tasks = config.tasks.max;
+        protocol.task_retention = config.tasks.retention.0;
         // A task lives in one process: where every replica answers every request, the next one would not know it.
         if !setup.config.legacy_sessions.enabled {
             protocol.max_tasks = 0;

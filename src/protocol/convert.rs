@@ -30,7 +30,7 @@ type Page = (Kind, Arc<str>, usize);
 
 #[derive(Debug, Default)]
 struct Revision {
-    /// JSON texts with the index of the tool that must be visible, if one must.
+    /// JSON texts with the index of the tool or resource that must be visible, if one must.
     tools: Vec<Item>,
     resources: Vec<Item>,
     templates: Vec<Item>,
@@ -90,7 +90,10 @@ impl View {
         }
         let seen = |item: &&Item| match (item.needs, visible) {
             (None, _) | (_, Visible::All) => true,
-            (Some(tool), Visible::Only { tools, .. }) => tools.binary_search(&tool).is_ok(),
+            (Some(index), Visible::Only { tools, resources, .. }) => match kind {
+                Kind::Resources | Kind::Templates => resources.binary_search(&index).is_ok(),
+                Kind::Tools | Kind::Prompts => tools.binary_search(&index).is_ok(),
+            },
         };
         let size = size.unwrap_or(usize::MAX).max(1);
         let mut rest = revision.items(kind).iter().filter(seen).skip(start).peekable();
@@ -141,10 +144,11 @@ impl Revision {
             catalog
                 .resources
                 .iter()
-                .filter(|resource| resource.is_template == templates)
-                .map(|resource| Item {
+                .enumerate()
+                .filter(|(_, resource)| resource.is_template == templates)
+                .map(|(index, resource)| Item {
                     text: item::resource(resource, version).to_string(),
-                    needs: catalog.tools.get_index_of(&resource.tool.name),
+                    needs: Some(index),
                 })
                 .collect()
         };

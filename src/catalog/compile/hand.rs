@@ -168,7 +168,12 @@ impl Compiler<'_> {
             confirm: confirm(edits.confirm.as_deref(), name, &request.method, &request.path).map_err(|message| {
                 problem("bad-template", format!("`confirm`: {message}"), at.value(&format!("{pointer}/confirm")))
             })?,
-            requires_client: capabilities(edits.requires_client.as_deref()),
+            requires_client: match super::person::tasks_without_job(edits) {
+                None => capabilities(edits.requires_client.as_deref()),
+                Some((message, fix)) => {
+                    return Err(problem("no-effect", message.to_string(), at.key(&format!("{pointer}/requires_client"))).fix(fix));
+                }
+            },
             result,
             cache: edits.cache.clone(),
         })

@@ -212,6 +212,9 @@ impl Compiler<'_> {
             own: super::person::own_arguments(&making.edits),
             aliases: Vec::new(),
         };
+        if let Some((message, fix)) = super::person::tasks_without_job(&making.edits) {
+            return Err(problem("no-effect", message.to_string(), making.place("requires_client")).fix(fix));
+        }
         let published = Arc::new(input.published);
         // Mostly the two are the same: then they share their memory.
         let check = if input.check == *published { published.clone() } else { Arc::new(input.check) };
@@ -392,6 +395,7 @@ pub(super) fn capabilities(wanted: Option<&[ClientCapability]>) -> Vec<String> {
             ClientCapability::Elicitation => "elicitation".to_string(),
             ClientCapability::Sampling => "sampling".to_string(),
             ClientCapability::Roots => "roots".to_string(),
+            ClientCapability::Tasks => "tasks".to_string(),
         })
         .collect()
 }

@@ -38,7 +38,9 @@ pub(super) fn tool(tool: &Tool, tasks: bool, version: Version) -> Value {
         put(&mut object, "annotations", Some(hints));
     }
     if knows.tasks && tasks {
-        put(&mut object, "execution", Some(json!({"taskSupport": "optional"})));
+        let required = tool.requires_client.iter().any(|name| name == "tasks");
+        let support = if required { "required" } else { "optional" };
+        put(&mut object, "execution", Some(json!({"taskSupport": support})));
     }
     if knows.icons && !tool.icons.is_empty() {
         put(&mut object, "icons", Some(tool.icons.clone()));
