@@ -183,7 +183,7 @@ fn calls(stages: &Stages, text: &str) {
 
 fn contents(stages: &Stages, name: &str, tool: &Tool, body: &str) {
     if let Some(published) = &tool.output.published {
-        let shape = Shape::new(published);
+        let shape = Shape::new(&published.tree());
         stages.time(&format!("conform::accepts, {name}"), || shape.accepts(body.as_bytes()));
     }
     let response = response(body);

@@ -183,7 +183,7 @@ impl Access {
         }
         // The policy comes before the scopes: what it hides must not be told apart by a challenge.
         if let Some(rego) = &self.rego {
-            match rego.decide(&policy_input(caller, tool)) {
+            match rego.decide(caller, tool) {
                 Decision::Allow => {}
                 other => return other,
             }

@@ -54,7 +54,7 @@ impl Loaded {
             .iter()
             .chain(tools)
             .map(|tool| {
-                let schema = serde_json::to_vec(tool.input.published.as_ref()).map_or(0, |text| text.len());
+                let schema = tool.input.published.text().len();
                 schema + tool.name.len() + tool.description.len() + 40
             })
             .sum();

@@ -310,7 +310,8 @@ impl Server {
         let mut capabilities = json!({"logging": {}, "tools": {"listChanged": changed}});
         if let Some(object) = capabilities.as_object_mut() {
             if !catalog.resources.is_empty() {
-                object.insert("resources".to_owned(), json!({"subscribe": self.watches.is_on(), "listChanged": changed}));
+                object
+                    .insert("resources".to_owned(), json!({"subscribe": self.watches.is_on(), "listChanged": changed}));
             }
             if !catalog.prompts.is_empty() {
                 object.insert("prompts".to_owned(), json!({"listChanged": changed}));
@@ -347,7 +348,9 @@ impl Server {
             "tasks/get" | "tasks/cancel" => (modern || version.knows().tasks) && self.view().tasks,
             "tasks/result" => version.knows().tasks && self.view().tasks,
             "tasks/update" => modern && self.view().tasks,
-            "subscriptions/listen" => modern && (self.settings.list_changed || self.watches.is_on() || self.view().tasks),
+            "subscriptions/listen" => {
+                modern && (self.settings.list_changed || self.watches.is_on() || self.view().tasks)
+            }
             _ => false,
         }
     }

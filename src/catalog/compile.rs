@@ -26,6 +26,7 @@ use crate::document::Document;
 use crate::mapping::{CatalogMode, CatalogRules, Environment, Mapping};
 use crate::openapi::Api;
 use crate::schema::check::Checker;
+use crate::schema::kept::Kept;
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -106,7 +107,7 @@ struct Compiler<'a> {
 /// Search mode's own tools.
 fn search_tools(catalog: &Catalog) -> Vec<Arc<Tool>> {
     let make = |one: super::search::SearchTool| {
-        let schema = Arc::new(one.input);
+        let schema = Kept::new(&one.input);
         Arc::new(Tool {
             name: one.name.to_string(),
             title: Some(one.title.to_string()),

@@ -163,6 +163,13 @@ pub enum LogFormat {
 pub struct ServerLimits {
     /// Largest request body (default 4MiB).
     pub max_body: Bytes,
+    /// Longest stdio line or WebSocket message (default 16MiB).
+    pub max_frame: Bytes,
+    /// Connections at the same time; more wait to be accepted (default 10000).
+    #[schemars(range(min = 1))]
+    pub connections: usize,
+    /// A client that takes no bytes for this long is disconnected (default 60s).
+    pub stall: Duration,
     /// Requests at the same time; more are answered with 503 (default 1024).
     #[schemars(range(min = 1))]
     pub in_flight: usize,
@@ -176,6 +183,9 @@ impl Default for ServerLimits {
     fn default() -> Self {
         ServerLimits {
             max_body: Bytes(4 * 1024 * 1024),
+            max_frame: Bytes(16 * 1024 * 1024),
+            connections: 10_000,
+            stall: Duration(std::time::Duration::from_secs(60)),
             in_flight: 1024,
             drain: Duration(std::time::Duration::from_secs(30)),
             drain_delay: Duration(std::time::Duration::ZERO),

@@ -89,9 +89,7 @@ impl Filter {
                 Ok(list) if list.len() > MOST_NAMED => {
                     Err(RpcError::new(INVALID_PARAMS, format!("Too many `{name}`: {MOST_NAMED} at most")))
                 }
-                list => {
-                    list.map_err(|_| RpcError::new(INVALID_PARAMS, format!("`{name}` must be a list of strings")))
-                }
+                list => list.map_err(|_| RpcError::new(INVALID_PARAMS, format!("`{name}` must be a list of strings"))),
             },
         };
         let uris = list("resourceSubscriptions")?;
@@ -211,12 +209,7 @@ pub(crate) async fn listen(
 }
 
 /// Sends the state of tasks; false if the reader is gone.
-async fn tell<'a>(
-    server: &Server,
-    queue: &Queue,
-    tasks: impl Iterator<Item = &'a Arc<Task>>,
-    meta: &str,
-) -> bool {
+async fn tell<'a>(server: &Server, queue: &Queue, tasks: impl Iterator<Item = &'a Arc<Task>>, meta: &str) -> bool {
     for task in tasks {
         if !queue.send(tasks::notification(server, task, meta)).await {
             return false;

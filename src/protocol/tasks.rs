@@ -140,7 +140,8 @@ impl Tasks {
     pub(crate) fn plan(&self, rules: &Poll, wanted: Option<Duration>, version: Version) -> Plan {
         let at_most = rules.at_most.map_or(Duration::from_secs(600), |limit| limit.0);
         let asks = version.is_modern() && rules.questions == Questions::During;
-        let longest = at_most.saturating_add(self.retention).saturating_add(if asks { PATIENCE } else { Duration::ZERO });
+        let longest =
+            at_most.saturating_add(self.retention).saturating_add(if asks { PATIENCE } else { Duration::ZERO });
         let every = rules.every.map_or(Duration::from_secs(2), |every| every.0).max(Duration::from_millis(1));
         Plan { ttl: wanted.map_or(longest, |wanted| wanted.clamp(Duration::from_secs(1), longest)), every, asks }
     }

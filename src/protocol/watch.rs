@@ -121,7 +121,7 @@ impl Server {
             trace: None,
             local: scope.local,
             transport: scope.transport,
-            peer: crate::service::Peer::default(),
+            peer: Default::default(),
             record: None,
         };
         let turn = watches.turns.acquire().await;

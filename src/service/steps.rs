@@ -156,7 +156,7 @@ fn fitting(tool: &Tool, argument: &str, value: Value) -> Value {
     let schema = root.get("properties").and_then(|properties| properties.get(argument));
     match (&value, schema) {
         (Value::Number(_) | Value::Bool(_), Some(schema))
-            if kinds::allowed(root.as_ref(), schema).without(Kinds::NULL) == Kinds::STRING =>
+            if kinds::allowed(root, schema).without(Kinds::NULL) == Kinds::STRING =>
         {
             Value::String(value.to_string())
         }

@@ -1,5 +1,6 @@
 """A mapping and a resource that change while clients are connected: they hear of it, and find the new state.
-usage: changes.py 1|2 (1 = Python SDK 1.x, 2 = Python SDK 2.x)"""
+usage: changes.py 1|2|fastmcp (1 = Python SDK 1.x, 2 = Python SDK 2.x, fastmcp = FastMCP 4, handshake only: it has no way to
+listen in 2026-07-28)"""
 import asyncio, itertools, pathlib, shutil, sys, tempfile, urllib.request
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from common import BIN, Checks
@@ -133,9 +134,35 @@ async def second(mapping):
         await session(f"http://127.0.0.1:{port}/mcp", "http")
 
 
+async def fastmcp(mapping):
+    from fastmcp import Client
+    from fastmcp.client.messages import MessageHandler
+    from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
+
+    class Heard(MessageHandler):
+        def __init__(self):
+            self.changed = asyncio.Event()
+
+        async def on_tool_list_changed(self, _):
+            self.changed.set()
+
+    async def session(target, label):
+        heard = Heard()
+        async with Client(target, mode="legacy", message_handler=heard) as client:
+            async def names():
+                return [tool.name for tool in await client.list_tools()]
+            await asyncio.sleep(0.3)
+            await check(f"changes fastmcp {label}", mapping, heard.changed.wait, names)
+
+    await session(StdioTransport(command=BIN, args=mapping.stdio, env=mapping.rest.environment), "stdio")
+    with mapping.served() as port:
+        await session(StreamableHttpTransport(f"http://127.0.0.1:{port}/mcp"), "http")
+        await session(SSETransport(f"http://127.0.0.1:{port}/sse"), "sse")
+
+
 async def main():
     with tempfile.TemporaryDirectory() as folder, backend() as rest:
-        await (first if sys.argv[1] == "1" else second)(Mapping(folder, rest))
+        await {"1": first, "2": second, "fastmcp": fastmcp}[sys.argv[1]](Mapping(folder, rest))
     Checks(f"changes {sys.argv[1]}").done()
 
 

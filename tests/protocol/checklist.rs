@@ -124,7 +124,9 @@ fn refused(tool: &str) -> String {
 
 #[test]
 fn row_54_a_form_that_asks_for_a_secret_is_refused_at_load() {
-    for property in ["pin: { type: string, format: password }", "password: { type: string }", "api_key: { type: string }"] {
+    for property in
+        ["pin: { type: string, format: password }", "password: { type: string }", "api_key: { type: string }"]
+    {
         let form = format!("{{ type: object, properties: {{ {property} }} }}");
         let text = refused(&format!("{{ ask: {{ who: {{ message: Who?, schema: {form} }} }} }}"));
         assert!(text.contains("secret-in-form"), "{text}");

@@ -7,8 +7,7 @@ use rest_mcp::catalog::Catalog;
 use rest_mcp::content::{Block, Content, Json, ResourceBody, ResourceContents, Text};
 use rest_mcp::service::{
     Answer, BoxFuture, Change, Completion, Context, Failure, Handler, Mark, Outcome, PromptResult, ReadResult, Round,
-    TASKS_EXTENSION, TraceContext,
-    Visible,
+    TASKS_EXTENSION, TraceContext, Visible,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -316,12 +315,7 @@ impl Handler for Double {
         })
     }
 
-    fn glance<'a>(
-        &'a self,
-        _: &'a Context,
-        uri: &'a str,
-        _: Option<&'a Mark>,
-    ) -> BoxFuture<'a, Result<Mark, Failure>> {
+    fn glance<'a>(&'a self, _: &'a Context, uri: &'a str, _: Option<&'a Mark>) -> BoxFuture<'a, Result<Mark, Failure>> {
         let text = self.texts.lock().unwrap().get(uri).cloned();
         Box::pin(async move {
             let text = text.ok_or_else(|| Failure::UnknownResource(uri.to_owned()))?;

@@ -230,7 +230,8 @@ async fn row_48_a_subscription_is_acknowledged_first_and_hears_only_what_it_aske
     const ID: &str = "io.modelcontextprotocol/subscriptionId";
     let mut peer = Peer::watching();
     let uris = ["test://static-text", "test://not-there"];
-    let wanted = json!({"toolsListChanged": true, "promptsListChanged": false, "resourceSubscriptions": uris, "taskIds": ["t"]});
+    let wanted =
+        json!({"toolsListChanged": true, "promptsListChanged": false, "resourceSubscriptions": uris, "taskIds": ["t"]});
     let first = peer.ask(modern(json!("sub"), "subscriptions/listen", json!({"notifications": wanted}))).await;
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(first["params"]["_meta"], json!({ID: "sub"}));

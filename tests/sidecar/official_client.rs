@@ -49,11 +49,7 @@ impl ClientHandler for Person {
         self.heard.send(format!("{} of {:?}", params.progress, params.total)).unwrap();
     }
 
-    async fn on_resource_updated(
-        &self,
-        params: ResourceUpdatedNotificationParam,
-        _: NotificationContext<RoleClient>,
-    ) {
+    async fn on_resource_updated(&self, params: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
         self.heard.send(params.uri.to_string()).unwrap();
     }
 
@@ -136,10 +132,8 @@ async fn story(
     assert_eq!((&read["contents"][0]["uri"], &read["contents"][0]["text"]), (&json!("shop://pets/7"), &json!(PET)));
 
     // A resource and the list of tools change.
-    let changed = mapping("rules: [{ match: { method: DELETE }, exclude: true }]\n").replace(
-        "  deletePet: { confirm: \"Delete {{id}}?\" }\n",
-        "",
-    );
+    let changed = mapping("rules: [{ match: { method: DELETE }, exclude: true }]\n")
+        .replace("  deletePet: { confirm: \"Delete {{id}}?\" }\n", "");
     if spoken == "2026-07-28" {
         let filter = SubscriptionFilter::builder().resource_subscriptions(["shop://pets/7"]).build();
         let mut updates = client.listen(filter).await.unwrap();

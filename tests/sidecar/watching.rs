@@ -2,6 +2,7 @@
 
 use super::{Folder, Running, STILL, hash, modern, run};
 use crate::upstream::server::{Act, Server, answer, serve};
+use rest_mcp::protocol::Version;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -77,7 +78,11 @@ impl Listening {
                 let data = event.lines().find_map(|line| line.strip_prefix("data: ")).map(str::to_owned);
                 self.text = rest.to_owned();
                 match data {
-                    Some(data) if !data.is_empty() => return serde_json::from_str(&data).unwrap(),
+                    Some(data) if !data.is_empty() => {
+                        let message = serde_json::from_str(&data).unwrap();
+                        crate::protocol::official::check(Version::V2026_07_28, &message, None);
+                        return message;
+                    }
                     _ => continue,
                 }
             }

@@ -60,7 +60,8 @@ async fn who_listens_and_does_not_read_is_disconnected() {
     socket.write_all(&listen).await.unwrap();
     let mut head = [0; 1];
     socket.read_exact(&mut head).await.unwrap();
-    let mut other = site.modern_open("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}})).await;
+    let mut other =
+        site.modern_open("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}})).await;
     other.message().await.unwrap();
     // Whoever reads hears of every change; the other is gone in the end.
     while site.double.changes.receiver_count() > 1 {

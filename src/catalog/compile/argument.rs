@@ -155,15 +155,8 @@ impl Compiler<'_> {
                 match default.take() {
                     Some(value) if pages_by(making, &property.name) => {
                         let from = From::Argument(property.name.clone());
-                        let schema = property.schema.json.clone();
-                        arguments.bindings.push(Binding {
-                            from,
-                            spot,
-                            required,
-                            default: Some(value),
-                            keep_null: false,
-                            schema,
-                        });
+                        let default = Some(value);
+                        arguments.bindings.push(Binding { from, spot, required, default, keep_null: false });
                         return Ok(());
                     }
                     Some(value) => from = From::Fixed(value),
@@ -180,15 +173,8 @@ impl Compiler<'_> {
                         if pages_by(making, &property.name) {
                             // Not published, but set from page to page.
                             let from = From::Argument(property.name.clone());
-                            let schema = property.schema.json.clone();
-                            arguments.bindings.push(Binding {
-                                from,
-                                spot,
-                                required: false,
-                                default: None,
-                                keep_null: false,
-                                schema,
-                            });
+                            let (required, default) = (false, None);
+                            arguments.bindings.push(Binding { from, spot, required, default, keep_null: false });
                         }
                         return Ok(());
                     }
@@ -217,19 +203,9 @@ impl Compiler<'_> {
             }
             property.edits = edits;
             property.binding = arguments.bindings.len();
-            let schema = property.replaced.clone().map(Arc::new).unwrap_or_else(|| property.schema.json.clone());
-            arguments.bindings.push(Binding { from, spot, required, default, keep_null, schema });
             arguments.properties.push(property);
-        } else {
-            arguments.bindings.push(Binding {
-                from,
-                spot,
-                required,
-                default,
-                keep_null,
-                schema: property.schema.json.clone(),
-            });
         }
+        arguments.bindings.push(Binding { from, spot, required, default, keep_null });
         Ok(())
     }
 

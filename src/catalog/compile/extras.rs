@@ -85,8 +85,9 @@ impl Compiler<'_> {
                 continue;
             }
             let mut unknown = None;
+            let input = tool.input.published.tree();
             for variable in variables(&rules.uri) {
-                if tool.input.published.pointer(&format!("/properties/{}", token(&variable))).is_none() {
+                if input.pointer(&format!("/properties/{}", token(&variable))).is_none() {
                     unknown = Some(variable);
                 }
             }

@@ -428,7 +428,8 @@ impl Verifier<'_, '_> {
                 let at = join(&format!("{pointer}/schema/properties"), name);
                 let message = format!("a form must not ask for a secret such as `{name}`");
                 let finding = Finding::error("secret-in-form", at, message);
-                self.findings.add(finding.on_key().fix("put it under the source's `credentials`; MCP forbids such questions"));
+                self.findings
+                    .add(finding.on_key().fix("put it under the source's `credentials`; MCP forbids such questions"));
             }
         }
         for (index, name) in schema.get("required").and_then(Value::as_array).into_iter().flatten().enumerate() {

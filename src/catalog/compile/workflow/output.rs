@@ -84,7 +84,7 @@ impl<'a> Typer<'a> {
             ("workflows", _) if part(2) == "outputs" => {
                 let found = self.workflow.before.iter().find(|(id, _)| id == part(1));
                 let published = found.and_then(|(_, tool)| tool.output.published.clone());
-                published.map_or_else(|| json!({}), |schema| self.within(&schema, rest(3)))
+                published.map_or_else(|| json!({}), |schema| self.within(&schema.tree(), rest(3)))
             }
             _ => json!({}),
         }
@@ -102,7 +102,7 @@ impl<'a> Typer<'a> {
 
     fn body(&mut self, step: &WorkflowStep, path: &[String]) -> Value {
         match step.tool.output.published.clone() {
-            Some(schema) => self.within(&schema, path),
+            Some(schema) => self.within(&schema.tree(), path),
             None => json!({}),
         }
     }

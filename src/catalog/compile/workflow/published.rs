@@ -10,9 +10,9 @@ use crate::catalog::{Action, From, Input, Tool};
 use crate::diagnostic::{Diagnostic, Severity, hint::nearest};
 use crate::mapping::{CallerValue, OutputSchema, ToolEdits, ToolRules};
 use crate::schema::check::Checker;
+use crate::schema::kept::Kept;
 use crate::schema::profile;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Edits that only make sense for one request.
 const OF_A_REQUEST: &str = "put it on the operations that the workflow calls, by way of `rules`";
@@ -153,7 +153,8 @@ impl Compiler<'_> {
         person::amend(&mut input, &ToolEdits { confirm: question.clone(), ..edits.clone() });
         let result = self.result_plan(rules, pointer, at)?;
         let wanted = edits.result.as_ref().and_then(|rules| rules.output_schema).unwrap_or_default();
-        let mut schema = core.tool.output.published.as_deref().cloned().filter(|_| wanted != OutputSchema::None);
+        let published = core.tool.output.published.as_ref().filter(|_| wanted != OutputSchema::None);
+        let mut schema = published.map(|schema| schema.tree().into_owned());
         if let (Some(published), Some(plan)) = (&schema, &result) {
             schema = plan.compiled.rewrite_schema(published);
         }
@@ -179,8 +180,8 @@ impl Compiler<'_> {
             tags: Vec::new(),
             operation: None,
             input: Input {
-                published: Arc::new(profile::publish(&input, self.profile.schema_profile)),
-                check: Checker::new(Arc::new(input)),
+                published: Kept::from(profile::publish(&input, self.profile.schema_profile)),
+                check: Checker::new(input),
                 body_check: None,
                 mirrored: mirrored(edits),
             },
