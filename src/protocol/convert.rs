@@ -173,17 +173,15 @@ impl View {
 impl Revision {
     fn new(catalog: &Catalog, tasks: bool, version: Version) -> Self {
         // Search mode's own tools show and reach nothing but what their caller may call: they are for everybody.
-        let own = || catalog.own.iter().map(|tool| (None, tool));
-        let others = || {
-            let all = catalog.tools.values().enumerate();
-            all.filter(|(_, tool)| !catalog.search_mode || catalog.pinned.contains(&tool.name))
-                .map(|(index, tool)| (Some(index), tool))
+        let listed = || {
+            let others = catalog.tools.values().enumerate();
+            let others = others.filter(|(_, tool)| !catalog.search_mode || catalog.pinned.contains(&tool.name));
+            catalog.own.iter().map(|tool| (None, tool)).chain(others.map(|(index, tool)| (Some(index), tool)))
         };
-        let listed = || own().chain(others());
         let style = item::Style { version, compact: listed().nth(COMPACT_FROM).is_some() };
-        let tools = Listed::new(listed(), |out, (index, tool)| {
+        let tools = Listed::new(listed(), |out, (needs, tool)| {
             item::tool(out, tool, tasks && tasks::waits(tool).is_some(), style);
-            index
+            needs
         });
         let of_resources = |templates: bool| {
             let some = catalog.resources.iter().enumerate().filter(|(_, one)| one.is_template == templates);

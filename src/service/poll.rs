@@ -23,7 +23,7 @@ impl Service {
         arguments: Arguments,
         first: Response,
     ) -> Result<Content, Failure> {
-        let (rules, status) = (&plan.rules, &plan.status);
+        let rules = &plan.rules;
         let every = rules.every.map_or(Duration::from_secs(2), |every| every.0);
         let at_most = rules.at_most.map_or(Duration::from_secs(600), |limit| limit.0);
         let started = Instant::now();
@@ -40,7 +40,7 @@ impl Service {
             let body = match serde_json::from_slice(&response.body) {
                 Ok(body) => body,
                 // The first answer may say nothing but that the job was taken on; later ones tell its state.
-                Err(_) if asked == 0 || status.is_none() || response.body.is_empty() => Value::Null,
+                Err(_) if asked == 0 || plan.status.is_none() || response.body.is_empty() => Value::Null,
                 Err(_) => return Err(unreadable("the answer is not JSON")),
             };
             if let Value::Object(members) = &body {
@@ -56,7 +56,7 @@ impl Service {
                 reported = value;
                 events.progress(value, Some(1.0), None);
             }
-            let found = match status.as_ref().map(|status| status.first(&body)) {
+            let found = match plan.status.as_ref().map(|status| status.first(&body)) {
                 None => None,
                 Some(Ok(found)) => found,
                 Some(Err(error)) if asked > 0 => return Err(unreadable(&error.to_string())),

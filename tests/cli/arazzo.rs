@@ -100,7 +100,11 @@ workflows:
 #[test]
 fn edits_that_a_workflow_can_not_have_are_refused_with_their_place() {
     let cases = [
-        ("    description: Fetches", "    poll: { status: .state, until: [done] }\n    description: Fetches", "error[no-effect]"),
+        (
+            "    description: Fetches",
+            "    poll: { status: .state, until: [done] }\n    description: Fetches",
+            "error[no-effect]",
+        ),
         (
             "    description: Fetches",
             "    args: { user: { value: \"${env:USER_NAME}\" } }\n    description: Fetches",

@@ -51,16 +51,30 @@ for (const run of runs) {
   const api = spawn('python3', [`${here}/language_api.py`, `${port}`], {stdio: 'ignore'});
   for (let i = 0; i < 400 && !(await open(port)); i++) await new Promise(resolve => setTimeout(resolve, 25));
   const requests = async () => (await fetch(`http://127.0.0.1:${port}/log`)).json();
-  const client = new Client({name: 'interop', version: '1'}, {versionNegotiation: {mode: mode === 'legacy' || mode === 'auto' ? mode : {pin: mode}}});
+  let says = {}, asked = [];
+  const capabilities = {elicitation: {form: {}}, sampling: {}, roots: {}};
+  const client = new Client({name: 'interop', version: '1'}, {capabilities, versionNegotiation: {mode: mode === 'legacy' || mode === 'auto' ? mode : {pin: mode}}});
+  // The client's side: what a case says, and what was asked.
+  client.setRequestHandler('elicitation/create', async ({params}) => {
+    asked.push(params.message);
+    return says.decline ? {action: 'decline'} : {action: 'accept', content: says.elicit};
+  });
+  client.setRequestHandler('sampling/createMessage', async ({params}) => {
+    asked.push([params.messages[0].content].flat()[0].text);
+    return {role: 'assistant', model: 'interop', content: {type: 'text', text: says.sample}};
+  });
+  client.setRequestHandler('roots/list', async () => { asked.push('roots'); return {roots: says.roots.map(uri => ({uri}))}; });
   const env = {...process.env, INTEROP_BACKEND: `http://127.0.0.1:${port}`};
   await client.connect(new StdioClientTransport({command: BIN, args: ['serve', `${here}/${run.mapping}`, '--stdio'], env, stderr: 'ignore'}));
   const version = mode === 'legacy' ? '2025-11-25' : '2026-07-28', saved = {};
   for (const item of run.cases) {
     await requests();
+    says = item.client ?? {}, asked = [];
     const got = await once(client, item, saved).catch(error => ({refused: String(error)}));
     const found = differences(wanted(item, version), got);
     const seen = await requests(), order = all => item.unordered ? all.map(one => JSON.stringify(one)).sort() : all;
     if (item.upstream && !isDeepStrictEqual(order(seen), order(item.upstream))) found.push(`sent ${JSON.stringify(seen)}`);
+    if (item.asked && !isDeepStrictEqual(asked.toSorted(), item.asked.toSorted())) found.push(`asked ${JSON.stringify(asked)}`);
     for (const [name, path] of Object.entries(item.save ?? {})) saved[name] = path.reduce((value, key) => value?.[key], got);
     c.same(item.name, found, []);
   }

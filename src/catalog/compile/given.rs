@@ -8,7 +8,6 @@ use crate::mapping::ArgumentEdits;
 use crate::schema::Direction;
 use crate::schema::check::Checker;
 use serde_json::Value;
-use std::sync::Arc;
 
 impl Compiler<'_> {
     /// Warns where `default` or a literal `value` does not fit: the author may know better than the document, but
@@ -35,7 +34,7 @@ impl Compiler<'_> {
             if let Value::Object(members) = &mut schema {
                 members.extend(edits.schema.iter().map(|(keyword, value)| (keyword.clone(), value.clone())));
             }
-            let checker = Checker::new(Arc::new(schema));
+            let checker = Checker::new(schema);
             if checker.compile().is_err() {
                 continue;
             }

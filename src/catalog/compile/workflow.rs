@@ -277,7 +277,7 @@ fn core_tool(workflow: &arazzo::Workflow, inputs: &Value, compiled: Workflow) ->
         }
     };
     let schema = output::schema(&compiled, inputs);
-    let inputs = Kept::new(inputs);
+    let published = Kept::from(inputs);
     Tool {
         name: workflow.id.clone(),
         title: workflow.summary.clone().map(|text| text.lines().next().unwrap_or_default().to_string()),
@@ -286,7 +286,12 @@ fn core_tool(workflow: &arazzo::Workflow, inputs: &Value, compiled: Workflow) ->
         icons: Vec::new(),
         tags: Vec::new(),
         operation: None,
-        input: Input { published: inputs.clone(), check: Checker::new(inputs), body_check: None, mirrored: Vec::new() },
+        input: Input {
+            published: published.clone(),
+            check: Checker::new(published),
+            body_check: None,
+            mirrored: Vec::new(),
+        },
         output: Output { published: Some(Kept::from(schema)), ..Output::default() },
         action: Action::Workflow(Box::new(compiled)),
         ask: Vec::new(),

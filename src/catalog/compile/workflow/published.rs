@@ -13,7 +13,6 @@ use crate::schema::check::Checker;
 use crate::schema::kept::Kept;
 use crate::schema::profile;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Edits that only make sense for one request.
 const OF_A_REQUEST: &str = "put it on the operations that the workflow calls, by way of `rules`";
@@ -154,10 +153,14 @@ impl Compiler<'_> {
         person::amend(&mut input, &ToolEdits { confirm: question.clone(), ..edits.clone() });
         let result = self.result_plan(rules, pointer, at)?;
         let wanted = edits.result.as_ref().and_then(|rules| rules.output_schema).unwrap_or_default();
-        let kept = core.tool.output.published.as_ref().filter(|_| wanted != OutputSchema::None);
-        let mut schema = kept.map(|kept| kept.tree().into_owned());
+        let published = core.tool.output.published.as_ref().filter(|_| wanted != OutputSchema::None);
+        let mut schema = published.map(|schema| schema.tree().into_owned());
         if let (Some(published), Some(plan)) = (&schema, &result) {
             schema = plan.compiled.rewrite_schema(published);
+        }
+        if let Some((message, fix)) = person::tasks_without_job(edits) {
+            let place = at.key(&format!("{pointer}/requires_client"));
+            return Err(problem("no-effect", message.to_string(), place).fix(fix));
         }
         let mut needed = capabilities(edits.requires_client.as_deref());
         needed.extend(core.tool.requires_client.iter().cloned());
@@ -178,7 +181,7 @@ impl Compiler<'_> {
             operation: None,
             input: Input {
                 published: Kept::from(profile::publish(&input, self.profile.schema_profile)),
-                check: Checker::new(Arc::new(input)),
+                check: Checker::new(input),
                 body_check: None,
                 mirrored: mirrored(edits),
             },
