@@ -26,7 +26,7 @@ from corpus import explained, manifest
 from report import Report
 
 # Operations of a document that one process judges in a go.
-PART = 250
+PART = 600
 
 
 def arguments_of():
