@@ -8,7 +8,7 @@ pub mod rego;
 
 pub use pattern::{Pattern, glob_matches};
 
-use crate::catalog::{Action, Catalog, Tool};
+use crate::catalog::{Action, Catalog, OperationRef, Tool};
 use indexmap::IndexMap;
 use rego::Rego;
 use serde_json::{Value, json};
@@ -28,6 +28,8 @@ pub struct Caller {
     pub claims: Option<Arc<Value>>,
     /// The raw bearer token, for RFC 8693 exchange only.
     pub token: Option<crate::secret::Secret>,
+    /// Calls over standard input: who starts the process holds its credentials, and has no scopes to show.
+    pub local: bool,
     /// Request headers that some mapping asks for (forwarding, `${caller:header.x}`), lower case.
     pub headers: IndexMap<String, String>,
 }
@@ -91,7 +93,19 @@ pub enum Visible {
         key: Arc<str>,
         /// Indices into [`Catalog::tools`], ascending.
         tools: Arc<[usize]>,
+        /// Indices into [`Catalog::resources`], ascending.
+        resources: Arc<[usize]>,
     },
+}
+
+impl Visible {
+    /// True if the tool at this index of [`Catalog::tools`] is seen.
+    pub fn contains(&self, index: usize) -> bool {
+        match self {
+            Visible::All => true,
+            Visible::Only { tools, .. } => tools.binary_search(&index).is_ok(),
+        }
+    }
 }
 
 /// The compiled rules.
@@ -197,8 +211,11 @@ impl Access {
 
     fn missing_scopes(&self, caller: &Caller, tool: &Tool) -> Vec<String> {
         let mut missing: Vec<String> = Vec::new();
+        if caller.local {
+            return missing;
+        }
         for (patterns, scopes) in &self.scopes {
-            if patterns.iter().any(|pattern| pattern.matches(tool)) {
+            if reaches(tool, &|tool| patterns.iter().any(|pattern| pattern.matches(tool)), 0) {
                 for scope in scopes {
                     if !caller.scopes.contains(scope) && !missing.contains(scope) {
                         missing.push(scope.clone());
@@ -228,6 +245,7 @@ impl Access {
         };
         add(caller.tenant.as_deref());
         add(caller.tenant.as_ref().map(|_| "tenant"));
+        add(caller.local.then_some("local"));
         for scope in &caller.scopes {
             add(Some(scope));
         }
@@ -236,6 +254,23 @@ impl Access {
             add(caller.claims.as_ref().map(|claims| claims.to_string()).as_deref());
         }
         hash.finalize().into()
+    }
+}
+
+/// The operations that a call may reach, each once: the tool's own, or those of its steps, however deep.
+fn operations<'a>(tool: &'a Tool, found: &mut Vec<(&'a OperationRef, &'a [String])>, depth: usize) {
+    if let Some(operation) = &tool.operation
+        && !found.iter().any(|(known, _)| known.place() == operation.place())
+    {
+        found.push((operation, &tool.tags));
+    }
+    if depth > DEEPEST {
+        return;
+    }
+    match &tool.action {
+        Action::Steps(steps) => steps.iter().for_each(|step| operations(&step.tool, found, depth + 1)),
+        Action::Workflow(workflow) => workflow.steps.iter().for_each(|step| operations(&step.tool, found, depth + 1)),
+        _ => {}
     }
 }
 
@@ -252,10 +287,11 @@ fn reaches(tool: &Tool, test: &dyn Fn(&Tool) -> bool, depth: usize) -> bool {
     }
 }
 
-/// The tools that pass, with a key that depends on nothing but the set.
+/// The tools that pass, and the resources whose tools do, with a key that depends on nothing but the two sets.
 pub fn visible_where(catalog: &Catalog, mut passes: impl FnMut(&Tool) -> bool) -> Visible {
     let mut hash = Sha256::new();
     let mut tools = Vec::new();
+    let mut resources = Vec::new();
     for (index, (name, tool)) in catalog.tools.iter().enumerate() {
         if passes(tool) {
             hash.update(name.as_bytes());
@@ -263,22 +299,47 @@ pub fn visible_where(catalog: &Catalog, mut passes: impl FnMut(&Tool) -> bool) -
             tools.push(index);
         }
     }
+    for (index, resource) in catalog.resources.iter().enumerate() {
+        if passes(&resource.tool) {
+            hash.update([1]);
+            hash.update(resource.uri.as_bytes());
+            hash.update([0]);
+            resources.push(index);
+        }
+    }
     let digest = hash.finalize();
     let key: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    Visible::Only { key: key.into(), tools: tools.into() }
+    Visible::Only { key: key.into(), tools: tools.into(), resources: resources.into() }
 }
 
 /// What a policy gets as `input`, embedded or remote, at discovery and at invocation: the caller
-/// (never the token itself) and the tool (never its arguments).
+/// (never the token itself) and the tool (never its arguments). `method` to `deprecated` are those of a tool with one
+/// operation; `operations` are all that a call may reach, by way of steps and workflows too.
 pub fn policy_input(caller: &Caller, tool: &Tool) -> Value {
     let annotations = &tool.annotations;
     let operation = tool.operation.as_ref();
+    let mut reached = Vec::new();
+    operations(tool, &mut reached, 0);
+    let reached: Vec<Value> = reached
+        .into_iter()
+        .map(|(operation, tags)| {
+            json!({
+                "source": operation.source,
+                "method": operation.method,
+                "path": operation.path,
+                "operation_id": operation.operation_id,
+                "deprecated": operation.deprecated,
+                "tags": tags,
+            })
+        })
+        .collect();
     json!({
         "caller": {
             "subject": caller.subject.as_deref(),
             "tenant": caller.tenant.as_deref(),
             "scopes": caller.scopes,
             "claims": caller.claims.as_deref(),
+            "local": caller.local,
         },
         "tool": {
             "name": tool.name,
@@ -288,6 +349,7 @@ pub fn policy_input(caller: &Caller, tool: &Tool) -> Value {
             "source": operation.map(|operation| operation.source.as_str()),
             "operation_id": operation.and_then(|operation| operation.operation_id.as_deref()),
             "deprecated": operation.is_some_and(|operation| operation.deprecated),
+            "operations": reached,
             "annotations": {
                 "read_only": annotations.read_only,
                 "destructive": annotations.destructive,

@@ -180,6 +180,11 @@ impl Tool {
 }
 
 impl OperationRef {
+    /// Source, method and path: equal for the same operation.
+    pub fn place(&self) -> (&str, &str, &str) {
+        (&self.source, &self.method, &self.path)
+    }
+
     /// True if this operation has that `operationId` or is that `METHOD /path`.
     pub fn is_called(&self, name: &str) -> bool {
         self.operation_id.as_deref() == Some(name)

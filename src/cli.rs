@@ -14,6 +14,7 @@ mod mock;
 mod schema;
 mod serve;
 mod test;
+mod voice;
 
 use crate::app::{Inputs, Loaded, Named, Setup, load_all};
 use crate::config::ProcessEnvironment;

@@ -34,7 +34,7 @@ pub use select::{Facts, Selector, glob, path_glob};
 pub use slot::{CallerValue, Resolved, Slot, SlotError};
 pub use source::*;
 pub use tool::*;
-pub(crate) use verify::is_token;
+pub(crate) use verify::{is_scope, is_token};
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;

@@ -26,6 +26,7 @@ mod escape;
 mod file;
 mod form;
 mod header;
+mod mask;
 pub(crate) mod media;
 mod multipart;
 mod plan;
@@ -38,6 +39,7 @@ pub(crate) mod xml;
 
 pub use credential::{Credential, Value as CredentialText};
 pub use file::{allow_path, file_schema};
+pub use mask::Masks;
 pub use plan::{body_plan, parameter_plan, parameter_problem};
 pub use show::{to_curl, to_http};
 pub use url::{join_base, parse_path, split_query};
@@ -45,7 +47,7 @@ pub use values::body_value;
 
 use crate::catalog::{Arguments, RequestAction, SourcePlan};
 use crate::mapping::CallerValue;
-use crate::openapi::{Encoding, ParameterEncoding, ParameterIn};
+use crate::openapi::{Encoding, ParameterEncoding, ParameterIn, Style};
 use crate::template::BodyTemplate;
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -68,6 +70,8 @@ pub struct ParameterPlan {
     pub location: ParameterIn,
     /// How a value becomes text.
     pub encoding: ParameterEncoding,
+    /// How the lists in a list are written, the outermost first (Swagger 2.0).
+    pub inner: Vec<Style>,
     /// True if the request can't be sent without it.
     pub required: bool,
 }
@@ -88,12 +92,15 @@ pub struct BodyVariant {
     pub media_type: String,
     /// How a value becomes bytes.
     pub kind: BodyKind,
-    /// Per-property encoding of forms.
+    /// Per-property encoding of forms; of a list by position, see [`crate::openapi::MediaType::encoding`].
     pub encoding: IndexMap<String, Encoding>,
-    /// Per-property content type defaults by schema: property → (media type, is file).
+    /// Per-property content type defaults by schema: property → (media type, is file). Of a multipart list by
+    /// position, always with [`FURTHER`](crate::openapi::FURTHER).
     pub parts: IndexMap<String, PartPlan>,
     /// XML element names and attributes: the body's schema, self-contained (its definitions under `$defs`).
     pub xml: Option<std::sync::Arc<serde_json::Value>>,
+    /// A body of bytes that travels as text: `base64` or `base64url` (`format: byte` of OpenAPI 3.0.4, `contentEncoding` of 3.1).
+    pub transfer: Option<String>,
 }
 
 /// What a multipart or form property is.
@@ -141,8 +148,8 @@ pub struct Request {
     pub body: Option<Bytes>,
     /// Byte range of [`Request::url`] that is secret (API key in the query), for masking.
     pub secret_in_url: Vec<std::ops::Range<usize>>,
-    /// Secrets that stand somewhere in the body, for masking.
-    pub secret_in_body: Vec<crate::secret::Secret>,
+    /// Secrets that stand somewhere in it, for masking: here and in what is answered.
+    pub secrets: Vec<crate::secret::Secret>,
 }
 
 /// Why a request can't be sent, in words for a model.
@@ -235,6 +242,7 @@ pub fn build(
         let secret = values::is_secret(binding);
         let at = values::Target { action, plan, index, credentials };
         let argument = values::argument_name(binding);
+        let value = style::nested(value, &plan.inner).map_err(|message| Unsendable::new(argument, message))?;
         let written = match plan.location {
             ParameterIn::Query | ParameterIn::QueryString => {
                 let start = wire.text.len();
@@ -255,14 +263,8 @@ pub fn build(
     }
     headers.fixed(source, fixed, credentials)?;
     headers.cookies(cookies)?;
-    let mut secret_in_body = Vec::new();
-    let body = body::encode(action, arguments, fixed, &mut headers.map, &mut secret_in_body)?;
-    Ok(Request {
-        method: action.method.clone(),
-        url: wire.text,
-        headers: headers.map,
-        body,
-        secret_in_url,
-        secret_in_body,
-    })
+    let mut secrets = Vec::new();
+    let body = body::encode(action, arguments, fixed, &mut headers.map, &mut secrets)?;
+    credentials.iter().for_each(|credential| credential.remember(&mut secrets));
+    Ok(Request { method: action.method.clone(), url: wire.text, headers: headers.map, body, secret_in_url, secrets })
 }

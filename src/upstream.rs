@@ -11,6 +11,7 @@ mod backend;
 mod body;
 mod canned;
 mod client;
+mod coding;
 mod direct;
 pub mod export;
 mod fault;

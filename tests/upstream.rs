@@ -1,9 +1,9 @@
 //! Faults of an API against real sockets: each gives a true answer, the counts show what was sent again.
 
 mod auth;
-mod bodies;
+pub mod bodies;
 mod faults;
 mod redirects;
 pub mod server;
 mod telemetry;
-mod tls;
+pub mod tls;

@@ -21,7 +21,7 @@ fn start() -> (Runtime, SocketAddr) {
     let address = runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        tokio::spawn(serve_http(listener, double::server(), Settings::default(), CancellationToken::new()));
+        tokio::spawn(serve_http(listener, common::double::server(), Settings::default(), CancellationToken::new()));
         address
     });
     (runtime, address)

@@ -1,7 +1,7 @@
 //! `access:` of the settings → who is recognised, what they may do, with which credentials, how often.
 
 use super::Setup;
-use crate::access::{Access, Rules, TenantRules};
+use crate::access::{Access, Rules, ScopeRule, TenantRules};
 use crate::catalog::{Catalog, CredentialValue};
 use crate::config::{Anonymous, JwtAlgorithm, SubjectPart, TenantCredential};
 use crate::diagnostic::hint::did_you_mean;
@@ -128,6 +128,9 @@ pub(super) fn gate(setup: &Setup) -> Result<Gate, Vec<String>> {
         let nothing = tenant.allow.as_ref().is_some_and(Vec::is_empty);
         let deny = if nothing { vec!["*".to_owned()] } else { tenant.deny.clone() };
         rules.tenants.insert(name.clone(), TenantRules { allow: tenant.allow.clone().unwrap_or_default(), deny });
+    }
+    for (scope, tools) in &access.scopes {
+        rules.scopes.push(ScopeRule { tools: tools.clone(), scopes: vec![scope.clone()] });
     }
     let mut remote = None;
     if let Some(policy) = &access.policy {

@@ -7,15 +7,23 @@ use axum::Router;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
-use http::{HeaderValue, StatusCode};
+use http::header::{ACCEPT, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, VARY, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const PROMETHEUS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-fn exposition(prometheus: &Prometheus) -> Response {
-    ([(CONTENT_TYPE, PROMETHEUS_TEXT)], prometheus.render()).into_response()
+const OPEN_METRICS_TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Prometheus text, or OpenMetrics for those who take it: only that has exemplars.
+fn exposition(prometheus: &Prometheus, headers: &HeaderMap) -> Response {
+    let accepts = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let (kind, text) = match accepts.into_iter().any(|value| value.contains("application/openmetrics-text")) {
+        true => (OPEN_METRICS_TEXT, prometheus.render_open()),
+        false => (PROMETHEUS_TEXT, prometheus.render()),
+    };
+    ([(CONTENT_TYPE, kind), (VARY, "accept")], text).into_response()
 }
 
 /// Metrics for callers that the door lets in: names of tools are not everybody's business.
@@ -25,7 +33,7 @@ pub(super) fn guarded_metrics(path: &str, prometheus: Prometheus, door: Arc<Door
         async move {
             let certificate = request.extensions().get::<Arc<Certificate>>().cloned();
             match door.authenticate(request.headers(), certificate.as_deref()).await {
-                Ok(_) => exposition(&prometheus),
+                Ok(_) => exposition(&prometheus, request.headers()),
                 Err(denied) => {
                     let status = StatusCode::from_u16(denied.status).unwrap_or(StatusCode::UNAUTHORIZED);
                     let mut response = (status, denied.body).into_response();
@@ -48,7 +56,9 @@ pub(super) fn open(path: Option<&str>, prometheus: Option<Prometheus>, ready: Ar
     };
     let router = Router::new().route("/healthz", get(|| async { "ok" })).route("/readyz", get(readiness));
     match (path, prometheus) {
-        (Some(path), Some(prometheus)) => router.route(path, get(move || async move { exposition(&prometheus) })),
+        (Some(path), Some(prometheus)) => {
+            router.route(path, get(move |headers: HeaderMap| async move { exposition(&prometheus, &headers) }))
+        }
         _ => router,
     }
 }

@@ -146,6 +146,11 @@ impl Sidecar {
         let mut protocol = protocol_settings(&loaded.catalog);
         protocol.state_key = key.clone().unwrap_or_default();
         protocol.private_lists = !setup.config.is_open();
+        let config = &setup.config;
+        protocol.watch_every = config.subscriptions.every.0;
+        protocol.max_watched = config.subscriptions.max;
+        protocol.max_tasks = config.tasks.max;
+        protocol.task_retention = config.tasks.retention.0;
         // A task lives in one process: where every replica answers every request, the next one would not know it.
         if !setup.config.legacy_sessions.enabled {
             protocol.max_tasks = 0;
@@ -217,6 +222,9 @@ impl Sidecar {
                 .map_or(fallback.messages_path.clone(), |path| format!("{path}/messages")),
             websocket_path: if from_file { transports.websocket.clone() } else { fallback.websocket_path.clone() },
             max_body: usize::try_from(config.limits.max_body.0).unwrap_or(usize::MAX),
+            max_frame: usize::try_from(config.limits.max_frame.0).unwrap_or(usize::MAX),
+            max_connections: config.limits.connections,
+            stall_timeout: config.limits.stall.0,
             max_requests: config.limits.in_flight,
             sessions: Sessions {
                 enabled: config.legacy_sessions.enabled,

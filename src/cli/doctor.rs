@@ -232,7 +232,7 @@ async fn get(findings: &mut Findings, service: &Service, index: usize, origins: 
             headers: http::HeaderMap::new(),
             body: None,
             secret_in_url: Vec::new(),
-            secret_in_body: Vec::new(),
+            secrets: Vec::new(),
         };
         match sent(service, index, request).await {
             Ok(response) => findings.ok(

@@ -89,7 +89,7 @@ async fn ask(url: &str, timeout: Duration) -> Result<http::StatusCode, String> {
         headers: http::HeaderMap::new(),
         body: None,
         secret_in_url: Vec::new(),
-        secret_in_body: Vec::new(),
+        secrets: Vec::new(),
     };
     let answer = upstream.send(0, request, &SendOptions::default()).await;
     answer.map(|answer| answer.status).map_err(|error| crate::upstream::kind(&error).to_owned())

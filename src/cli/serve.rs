@@ -1,6 +1,7 @@
 //! `serve`: the tools over stdio or HTTP.
 
-use super::{Files, show};
+use super::Files;
+use super::voice::Voice;
 use crate::app::{self, Loaded, MockEnvironment, Setup, Sidecar, Telemetry, load_all};
 use crate::config;
 use crate::diagnostic::Report;
@@ -41,8 +42,8 @@ impl Serve {
     pub(super) async fn run(self) -> u8 {
         let (setup, mut report) = Setup::read(&self.files.named()).await;
         let Some(setup) = setup else {
-            show(&report, false);
-            eprintln!("error: nothing is served: {}", report.summary());
+            Voice::Text.show(&report);
+            Voice::Text.complain(&format!("nothing is served: {}", report.summary()));
             return 2;
         };
         let format = match setup.config.telemetry.log {
@@ -51,13 +52,14 @@ impl Serve {
         };
         let filter = std::env::var(LOG_VARIABLE).unwrap_or_else(|_| USUAL_LOG.to_string());
         if let Err(problem) = log::install(format, &filter) {
-            eprintln!("error: {problem}");
+            Voice::Text.complain(&problem);
             return 2;
         }
+        let voice = Voice::of(format);
         // Before the sources are made: they take their metrics with them.
         let telemetry = match Telemetry::start(&setup) {
             Ok(telemetry) => telemetry,
-            Err(problems) => return failed(&problems),
+            Err(problems) => return voice.failed(&problems),
         };
         let shutdown = CancellationToken::new();
         let (inputs, problems) = setup.inputs().await;
@@ -69,7 +71,7 @@ impl Serve {
             match mocks(&first, &shutdown).await {
                 Ok(urls) => (app::load_with(&inputs, &environment, &urls).await, urls),
                 Err(error) => {
-                    eprintln!("error: the mock can't listen: {error}");
+                    voice.complain(&format!("the mock can't listen: {error}"));
                     return 2;
                 }
             }
@@ -77,20 +79,20 @@ impl Serve {
             (load_all(&inputs, environment.as_ref()).await, Vec::new())
         };
         report.merge(loaded.report.clone());
-        show(&report, false);
+        voice.show(&report);
         if report.exit_code(self.strict) != 0 && app::refused(&report, self.strict) {
-            eprintln!("error: nothing is served: {}", report.summary());
+            voice.complain(&format!("nothing is served: {}", report.summary()));
             return if inputs.list.is_empty() { 2 } else { 1 };
         }
-        self.banner(&loaded, &report);
+        self.banner(voice, &loaded, &report);
         let address = match app::reachable(&setup, self.listen.as_deref()) {
             Ok(address) => address,
-            Err(problem) if !self.stdio => return failed(&[problem]),
+            Err(problem) if !self.stdio => return voice.failed(&[problem]),
             Err(_) => SocketAddr::from(([127, 0, 0, 1], 0)),
         };
         let sidecar = match Sidecar::new(setup, loaded, telemetry, urls, self.strict) {
             Ok(sidecar) => sidecar,
-            Err(problems) => return failed(&problems),
+            Err(problems) => return voice.failed(&problems),
         };
         // Texts and trees of the documents are of no use any more.
         drop((inputs, report));
@@ -99,30 +101,36 @@ impl Serve {
         let observing = CancellationToken::new();
         match sidecar.observe(observing.clone()).await {
             Ok(None) => {}
-            Ok(Some(address)) => eprintln!("metrics and health on http://{address}"),
-            Err(problem) => return failed(&[problem]),
+            Ok(Some(address)) => voice.say(&format!("metrics and health on http://{address}")),
+            Err(problem) => return voice.failed(&[problem]),
         }
-        let code = self.until_stopped(&sidecar, address, shutdown).await;
+        let code = self.until_stopped(voice, &sidecar, address, shutdown).await;
         observing.cancel();
         sidecar.finish().await;
         code
     }
 
     /// Serves until a signal, then finishes what is in flight.
-    async fn until_stopped(&self, sidecar: &Arc<Sidecar>, address: SocketAddr, shutdown: CancellationToken) -> u8 {
+    async fn until_stopped(
+        &self,
+        voice: Voice,
+        sidecar: &Arc<Sidecar>,
+        address: SocketAddr,
+        shutdown: CancellationToken,
+    ) -> u8 {
         let (stop, retiring) = (shutdown.clone(), sidecar.clone());
         let stdio = self.stdio;
         tokio::spawn(async move {
             interrupted().await;
             if !stdio {
-                eprintln!("stopping");
+                voice.say("stopping");
                 retiring.retire().await;
             }
             stop.cancel();
         });
         let settings = sidecar.transport();
         if self.stdio {
-            eprintln!("serving on standard input and output");
+            voice.say("serving on standard input and output");
             let ended =
                 serve_stdio(sidecar.server(), &settings, tokio::io::stdin(), tokio::io::stdout(), shutdown).await;
             return u8::from(ended.is_err());
@@ -130,7 +138,7 @@ impl Serve {
         let listener = match TcpListener::bind(&address).await {
             Ok(listener) => listener,
             Err(error) => {
-                eprintln!("error: can't listen on {address}: {error}");
+                voice.complain(&format!("can't listen on {address}: {error}"));
                 return 2;
             }
         };
@@ -149,17 +157,17 @@ impl Serve {
         if !older.is_empty() {
             served.push_str(&format!(" (older clients: {})", older.join(", ")));
         }
-        eprintln!("serving MCP on {served}");
+        voice.say(&format!("serving MCP on {served}"));
         match serve_http(listener, sidecar.server(), settings, shutdown).await {
             Ok(()) => 0,
             Err(error) => {
-                eprintln!("error: {error}");
+                voice.complain(&error.to_string());
                 1
             }
         }
     }
 
-    fn banner(&self, loaded: &Loaded, report: &Report) {
+    fn banner(&self, voice: Voice, loaded: &Loaded, report: &Report) {
         for source in &loaded.catalog.sources {
             let tools = loaded
                 .catalog
@@ -170,17 +178,17 @@ impl Serve {
             let skipped = loaded.catalog.skipped.iter().filter(|skipped| skipped.source == source.name).count();
             let mocked = if self.mock { ", mocked" } else { "" };
             let left = if skipped == 0 { String::new() } else { format!(", {skipped} operations skipped") };
-            eprintln!("source {}: {tools} tools{left}{mocked}", source.name);
+            voice.say(&format!("source {}: {tools} tools{left}{mocked}", source.name));
         }
         let (bytes, tokens) = loaded.published_size();
-        eprintln!("{} tools, {bytes} bytes, about {tokens} tokens", loaded.catalog.tools.len());
+        voice.say(&format!("{} tools, {bytes} bytes, about {tokens} tokens", loaded.catalog.tools.len()));
         if tokens > 20_000 && !loaded.catalog.search_mode {
-            eprintln!(
-                "that is a lot for a model; `catalog: {{ mode: search }}` in a mapping publishes three tools that find the others"
+            voice.say(
+                "that is a lot for a model; `catalog: { mode: search }` in a mapping publishes three tools that find the others",
             );
         }
         if report.warnings() > 0 {
-            eprintln!("{} warnings; `rest-mcp check` shows them again", report.warnings());
+            voice.say(&format!("{} warnings; `rest-mcp check` shows them again", report.warnings()));
         }
     }
 }
@@ -225,9 +233,4 @@ fn hangups() -> mpsc::Receiver<()> {
         drop(asked);
     });
     receiver
-}
-
-fn failed(problems: &[String]) -> u8 {
-    eprintln!("error: {}", problems.join("\nerror: "));
-    2
 }

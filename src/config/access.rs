@@ -20,6 +20,9 @@ pub struct Access {
     /// What each tenant may see and call; `*` is for every other caller. Where tenants are named, one that is not may
     /// call nothing.
     pub tenants: IndexMap<String, Tenant>,
+    /// Scopes that tools need: by scope, tools as in `tenants`. A caller without a scope does not see those tools; a call
+    /// of one is answered with 403 and the scopes to ask for (RFC 6750 `insufficient_scope`).
+    pub scopes: IndexMap<String, Vec<String>>,
     /// A policy that decides beside the lists.
     pub policy: Option<Policy>,
 }

@@ -5,7 +5,7 @@ use crate::diagnostic::Report;
 use crate::document::Document;
 use crate::document::pointer::{join, join_index};
 use crate::mapping::strict::{self, Finding, Findings, Grammar, Renamed};
-use crate::mapping::{self, Slot, is_token};
+use crate::mapping::{self, Slot, is_scope, is_token};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::sync::LazyLock;
@@ -129,8 +129,16 @@ impl Check<'_, '_> {
         if let Some(otlp) = &config.telemetry.otlp {
             self.http_url("/telemetry/otlp", otlp);
         }
-        if config.limits.max_body.0 < 1024 {
-            self.error("out-of-range", "/limits/max_body", "no request would fit", "write a size such as `4MiB`");
+        for (pointer, size) in
+            [("/limits/max_body", config.limits.max_body), ("/limits/max_frame", config.limits.max_frame)]
+        {
+            if size.0 < 1024 {
+                self.error("out-of-range", pointer, "no request would fit", "write a size such as `4MiB`");
+            }
+        }
+        if config.limits.stall.0.is_zero() {
+            let message = "every client would be too slow";
+            self.error("out-of-range", "/limits/stall", message, "write a duration such as `60s`");
         }
     }
 
@@ -266,6 +274,19 @@ impl Check<'_, '_> {
                 for (index, text) in list.iter().enumerate() {
                     self.pattern(&join_index(&join(&at, key), index), text);
                 }
+            }
+        }
+        for (scope, tools) in &access.scopes {
+            let at = join("/access/scopes", scope);
+            if !is_scope(scope) {
+                let finding = Finding::error("bad-value", &at, format!("`{scope}` is no scope")).on_key();
+                self.findings.add(finding.fix("a scope has no blanks, quotes or backslashes (RFC 6749, section 3.3)"));
+            }
+            if tools.is_empty() {
+                self.error("empty-list", &at, "no tool needs this scope", "name tools, or leave the scope out");
+            }
+            for (index, text) in tools.iter().enumerate() {
+                self.pattern(&join_index(&at, index), text);
             }
         }
         if let Some(policy) = &access.policy {

@@ -91,6 +91,8 @@ pub enum ClientCapability {
     Sampling,
     /// `roots`.
     Roots,
+    /// Tasks: calls only run as a task (`io.modelcontextprotocol/tasks`, or `params.task` of 2025-11-25).
+    Tasks,
 }
 
 /// A description.

@@ -3,6 +3,7 @@
 
 mod edits;
 mod offer;
+mod poll;
 mod source;
 mod steps;
 mod tool;
@@ -197,6 +198,11 @@ const NAME_RULE: &str = "a name has 1 to 64 letters, digits, `_` and `-`";
 /// RFC 9110 §5.6.2.
 pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+/// A scope (RFC 6749 §3.3): no quotes, backslashes, spaces or control characters.
+pub(crate) fn is_scope(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b == b'!' || (b'#'..=b'[').contains(&b) || (b']'..=b'~').contains(&b))
 }
 
 fn is_tool_name(name: &str) -> bool {

@@ -310,6 +310,7 @@ fn text_parameter(name: &str, location: ParameterIn, required: bool) -> Paramete
             allow_reserved: false,
             allow_empty_value: false,
         },
+        inner: Vec::new(),
         schema: Schema { json: Arc::new(json!({ "type": "string" })), uses: Arc::from([]) },
         extensions: Map::new(),
     }

@@ -39,6 +39,7 @@ pub(super) struct FormField {
     pub file: bool,
     pub schema: Schema,
     pub style: Option<(Style, bool)>,
+    pub inner: Vec<Style>,
 }
 
 impl<'a> Reader<'a> {
@@ -106,6 +107,7 @@ impl<'a> Reader<'a> {
             deprecated: node.flag("deprecated"),
             examples,
             encoding,
+            inner: self.inner_formats(node),
             schema,
             extensions: node.extensions(),
         }))

@@ -2,13 +2,14 @@
 //! them, writing what came of them.
 
 use super::error::{INVALID_PARAMS, RpcError};
-use super::jsonrpc::{Meta, Params, is_object, string};
+use super::jsonrpc::{Meta, Params, Request, is_object, string};
 use super::queue::Queue;
 use super::version::Version;
 use super::{Scope, Server, convert, text};
 use crate::content::{Content, wire};
 use crate::service::{
-    ClientFeatures, Completion, Context, Events, Failure, Outcome, PromptResult, ReadResult, Round, TraceContext,
+    ClientFeatures, Completion, Context, Events, Failure, Outcome, Peer, PromptResult, ReadResult, Round,
+    TASKS_EXTENSION, TraceContext,
 };
 use http::HeaderName;
 use serde_json::value::RawValue;
@@ -40,7 +41,7 @@ impl Features {
                 elicitation: form,
                 sampling: object("sampling").is_some(),
                 roots: object("roots").is_some(),
-                tasks: object("extensions").is_some_and(|known| known.get("io.modelcontextprotocol/tasks").is_some()),
+                tasks: object("extensions").is_some_and(|known| known.get(TASKS_EXTENSION).is_some()),
             },
             elicitation_url: elicitation.is_some_and(|modes| modes.contains_key("url")),
         }
@@ -213,23 +214,40 @@ fn is_traceparent(text: &str) -> bool {
     hex(2) && hex(32) && hex(16) && hex(2) && (parts.next().is_none() || !text.starts_with("00"))
 }
 
+/// The request's place in the conversation.
+fn peer(scope: &Scope<'_>, request: &Request<'_>, version: Version) -> Peer {
+    let id = request.id.as_json();
+    let bare = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(id);
+    let session = scope.headers.filter(|_| !version.is_modern()).and_then(|headers| headers.get("mcp-session-id"));
+    Peer {
+        rpc_id: Some(Arc::from(bare)),
+        session_id: session.and_then(|id| id.to_str().ok()).map(Arc::from),
+        protocol_version: Some(version.as_str()),
+    }
+}
+
 /// What the service gets to know about the request.
 pub(crate) fn context(
     server: &Server,
     scope: &Scope<'_>,
-    meta: Option<&Meta<'_>>,
+    request: &Request<'_>,
+    version: Version,
     features: Features,
     events: Option<Arc<dyn Events>>,
 ) -> Context {
+    let mut client = features.known;
+    // Where the operator turned tasks off, a call that should be one runs as any other.
+    client.tasks |= !server.view().tasks;
     Context {
         caller: Arc::clone(&scope.caller),
         request_id: server.next_request_id(),
         cancel: scope.cancel.clone(),
         events,
-        client: features.known,
-        trace: trace(scope, meta),
+        client,
+        trace: trace(scope, request.params.meta.as_ref()),
         local: scope.local,
         transport: scope.transport,
+        peer: peer(scope, request, version),
         record: None,
     }
 }

@@ -56,7 +56,7 @@ struct Listed {
 struct Item {
     /// Where it stands in the array.
     place: Range<usize>,
-    /// Index of the tool that must be visible, if one must.
+    /// Index of the tool or resource that must be visible, if one must.
     needs: Option<usize>,
 }
 
@@ -126,7 +126,10 @@ impl View {
         }
         let seen = |item: &&Item| match (item.needs, visible) {
             (None, _) | (_, Visible::All) => true,
-            (Some(tool), Visible::Only { tools, .. }) => tools.binary_search(&tool).is_ok(),
+            (Some(index), Visible::Only { tools, resources, .. }) => match kind {
+                Kind::Resources | Kind::Templates => resources.binary_search(&index).is_ok(),
+                Kind::Tools | Kind::Prompts => tools.binary_search(&index).is_ok(),
+            },
         };
         let size = size.unwrap_or(usize::MAX).max(1);
         let listed = revision.items(kind);
@@ -176,10 +179,10 @@ impl Revision {
             Some(index)
         });
         let of_resources = |templates: bool| {
-            let some = catalog.resources.iter().filter(|resource| resource.is_template == templates);
-            Listed::new(some, |out, resource| {
+            let some = catalog.resources.iter().enumerate().filter(|(_, one)| one.is_template == templates);
+            Listed::new(some, |out, (index, resource)| {
                 text::put(out, &item::resource(resource, version));
-                catalog.tools.get_index_of(&resource.tool.name)
+                Some(index)
             })
         };
         let (resources, templates) = (of_resources(false), of_resources(true));

@@ -31,6 +31,18 @@ pub enum Value {
 }
 
 impl Credential {
+    /// Adds what of it must be masked wherever it shows up.
+    pub(super) fn remember(&self, secrets: &mut Vec<Secret>) {
+        match &self.value {
+            Value::UserPassword(_, password) => secrets.push(password.clone()),
+            Value::Secret(secret) => {
+                let password = secret.expose().split_once(':').filter(|_| self.placement == Placement::Basic);
+                secrets.extend(password.map(|(_, password)| Secret::new(password)));
+                secrets.push(secret.clone());
+            }
+        }
+    }
+
     /// Writes the credential to its spot.
     pub(super) fn apply(
         &self,
@@ -101,10 +113,15 @@ pub(super) fn reveal(secret: &Secret) -> &str {
     secret.expose()
 }
 
+/// The request's secrets in clear, for masking alone.
+pub(super) fn to_mask(request: &Request) -> impl Iterator<Item = &str> {
+    request.secrets.iter().map(Secret::expose)
+}
+
 /// `text` with every secret of the request's body masked, in each spelling a body can hold.
 pub(super) fn mask_body(request: &Request, text: &str) -> String {
     let mut masked = text.to_owned();
-    for secret in &request.secret_in_body {
+    for secret in &request.secrets {
         let plain = secret.expose();
         let json = serde_json::Value::String(plain.to_owned()).to_string();
         let form: String = ::url::form_urlencoded::byte_serialize(plain.as_bytes()).collect();

@@ -10,7 +10,7 @@ use crate::content::{Content, META_NULLED};
 use crate::request::PathPart;
 use crate::response::NoAnswer;
 use crate::telemetry::trace::{ClientSpan, McpRequest, Span, Tracing};
-use crate::telemetry::{InFlight, Meters, Propagation};
+use crate::telemetry::{Ids, InFlight, Meters, Propagation};
 use crate::upstream::kind;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -46,10 +46,10 @@ impl Observer {
         let span = self.tracing.begin(&McpRequest {
             method: target.method,
             target: Some(target.name),
-            rpc_id: None,
+            rpc_id: context.peer.rpc_id.as_deref(),
             request_id: &context.request_id,
-            session_id: None,
-            protocol_version: None,
+            session_id: context.peer.session_id.as_deref(),
+            protocol_version: context.peer.protocol_version,
             network_transport: if context.local { "pipe" } else { "tcp" },
             incoming: &incoming,
         });
@@ -246,7 +246,8 @@ impl Running<'_> {
             seen.span.finish(end.error);
         }
         let denied = (end.outcome == "denied").then_some(end.error).flatten();
-        self.count(end, denied, elapsed, upstream);
+        let ids = Ids { request_id: &self.context.request_id, trace_id: trace_id.as_deref() };
+        self.count(end, denied, elapsed, upstream, ids);
         let Some(audit) = self.observer.audit() else { return };
         let who = Who {
             caller: Some(&self.context.caller),
@@ -265,7 +266,7 @@ impl Running<'_> {
         audit.record(who, Event::Call { method, name, arguments, outcome, status, error, duration: elapsed });
     }
 
-    fn count(&self, end: &End, denied: Option<&'static str>, elapsed: Duration, upstream: Duration) {
+    fn count(&self, end: &End, denied: Option<&'static str>, elapsed: Duration, upstream: Duration, ids: Ids<'_>) {
         let Some(meters) = &self.observer.meters else { return };
         if let Some(reason) = denied {
             meters.denied(reason);
@@ -276,7 +277,7 @@ impl Running<'_> {
         if self.target.method != "tools/call" || matches!(denied, Some("unknown_tool" | "hidden_tool")) {
             return;
         }
-        meters.end(self.target.name, end.outcome, elapsed, upstream);
+        meters.end(self.target.name, end.outcome, elapsed, upstream, ids);
         if end.mismatch {
             meters.mismatch(self.target.name);
         }

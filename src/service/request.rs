@@ -2,12 +2,12 @@
 
 use super::observe::Leg;
 use super::run::{Service, State};
-use super::{Context, TraceContext};
+use super::{Context, Failure, TraceContext};
 use crate::access::Caller;
 use crate::catalog::{Arguments, From, RequestAction, Tool};
 use crate::content::{self, Content, failure};
 use crate::mapping::CallerValue;
-use crate::request::{self, Fixed, Request};
+use crate::request::{self, Fixed, Masks, Request};
 use crate::response::{NoAnswer, Response};
 use crate::telemetry::Propagation;
 use crate::template::{BodyTemplate, Scope};
@@ -34,19 +34,19 @@ impl Service {
         tool: &Arc<Tool>,
         action: &RequestAction,
         arguments: Arguments,
-    ) -> Content {
+    ) -> Result<Content, Failure> {
         if let Some(rules) = &action.paginate {
             // Boxed: a call pays for the largest of all ways it might go.
-            return Box::pin(self.pages(state, context, tool, action, rules, arguments)).await;
+            return Ok(Box::pin(self.pages(state, context, tool, action, rules, arguments)).await);
         }
         if let Some(rules) = &action.stream {
-            return Box::pin(self.stream(state, context, tool, action, rules, arguments)).await;
+            return Ok(Box::pin(self.stream(state, context, tool, action, rules, arguments)).await);
         }
         match self.send(state, context, action, &arguments).await {
-            Sent::Failed(content) => content,
+            Sent::Failed(content) => Ok(content),
             Sent::Answer(response) => match &action.poll {
                 Some(rules) => Box::pin(self.poll(state, context, tool, action, rules, arguments, response)).await,
-                None => self.shaped(tool, &response, &arguments, context),
+                None => Ok(self.shaped(tool, &response, &arguments, context)),
             },
         }
     }
@@ -133,16 +133,32 @@ impl Service {
         action: &RequestAction,
         arguments: &Arguments,
     ) -> Sent {
-        let (request, credentials) = match self.built(state, context, action, arguments).await {
+        self.send_with(state, context, action, arguments, &[]).await
+    }
+
+    /// [`Service::send`] with more headers.
+    pub(super) async fn send_with(
+        &self,
+        state: &State,
+        context: &Context,
+        action: &RequestAction,
+        arguments: &Arguments,
+        headers: &[(http::HeaderName, http::HeaderValue)],
+    ) -> Sent {
+        let (mut request, credentials) = match self.built(state, context, action, arguments).await {
             Ok(built) => built,
             Err(content) => return Sent::Failed(content),
         };
+        request.headers.extend(headers.iter().cloned());
         match self.dispatch(state, context, action, request).await {
             Sent::Answer(response)
                 if response.status == http::StatusCode::UNAUTHORIZED && state.upstream.rejected(&credentials) =>
             {
                 match self.built(state, context, action, arguments).await {
-                    Ok((request, _)) => self.dispatch(state, context, action, request).await,
+                    Ok((mut request, _)) => {
+                        request.headers.extend(headers.iter().cloned());
+                        self.dispatch(state, context, action, request).await
+                    }
                     Err(content) => Sent::Failed(content),
                 }
             }
@@ -158,13 +174,18 @@ impl Service {
         action: &RequestAction,
         request: Request,
     ) -> Sent {
+        let masks = Masks::of(&request);
         let leg = context.record.as_ref().map(|record| record.leg(state, action));
         let result = state.upstream.send(action.source, request, &options(context, action, leg.as_ref())).await;
         if let Some(leg) = leg {
             leg.end(result.as_ref().map(|response| response.status.as_u16()));
         }
         match result {
-            Ok(response) => Sent::Answer(response),
+            Ok(mut response) => {
+                masks.headers(&mut response.headers);
+                response.body = masks.body(response.body);
+                Sent::Answer(response)
+            }
             Err(no_answer) => Sent::Failed(no_content(context, action, &no_answer)),
         }
     }
@@ -213,7 +234,7 @@ pub(super) fn propagation(trace: &TraceContext) -> Propagation {
 }
 
 /// The request with another address on the same server, which may be relative; credentials go nowhere else.
-/// Those in the query come along.
+/// Those in the query come along, in place of what the address has under their names (masked, as it may be).
 pub(super) fn elsewhere(mut request: Request, address: &str) -> Option<Request> {
     let base = url::Url::parse(&request.url).ok()?;
     let mut target = base.join(address).ok()?;
@@ -221,18 +242,26 @@ pub(super) fn elsewhere(mut request: Request, address: &str) -> Option<Request> 
         return None;
     }
     target.set_fragment(None);
+    let in_query = |range: &std::ops::Range<usize>| {
+        let start = request.url.get(..range.end)?.rfind(['?', '&'])? + 1;
+        request.url.get(start..range.end)?.split_once('=')
+    };
+    let ours: Vec<(&str, &str)> = request.secret_in_url.iter().filter_map(in_query).collect();
+    if !ours.is_empty()
+        && let Some(query) = target.query()
+    {
+        let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+        let others = query.split('&').filter(|pair| !ours.iter().any(|(own, _)| *own == name(pair)));
+        let others = others.collect::<Vec<&str>>().join("&");
+        target.set_query(Some(others.as_str()).filter(|query| !query.is_empty()));
+    }
     let mut text = target.to_string();
     let mut secrets = Vec::new();
-    for range in &request.secret_in_url {
-        let pair_start = request.url.get(..range.end).and_then(|head| head.rfind(['?', '&'])).map_or(0, |at| at + 1);
-        let Some(pair) = request.url.get(pair_start..range.end) else { continue };
-        let Some((name, _)) = pair.split_once('=') else { continue };
-        let given = target.query().is_some_and(|query| query.split('&').any(|one| one.split('=').next() == Some(name)));
-        if !given {
-            text.push(if text.contains('?') { '&' } else { '?' });
-            text.push_str(pair);
-            secrets.push(text.len() - pair.len()..text.len());
-        }
+    for (name, value) in ours {
+        text.push(if text.contains('?') { '&' } else { '?' });
+        let start = text.len();
+        text.push_str(&format!("{name}={value}"));
+        secrets.push(start..text.len());
     }
     request.url = text;
     request.secret_in_url = secrets;

@@ -3,7 +3,10 @@
 use super::ask::{Asked, Asking, CONFIRM, confirmation, wait};
 use super::observe::{Observer, Target, note};
 use super::state::StateKey;
-use super::{Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, Visible};
+use super::{
+    Answer, Change, Completion, Context, Failure, Handler, Mark, Outcome, PromptResult, ReadResult, Round,
+    TASKS_EXTENSION, Visible,
+};
 use crate::access::{Caller, Decision};
 use crate::audit::Audit;
 use crate::call;
@@ -210,7 +213,7 @@ impl Service {
         depth: usize,
     ) -> Result<Content, Failure> {
         match &tool.action {
-            Action::Request(action) => Ok(self.request(state, context, tool, action, arguments).await),
+            Action::Request(action) => self.request(state, context, tool, action, arguments).await,
             Action::Steps(steps) => Box::pin(self.steps(state, context, tool, steps, arguments, depth)).await,
             Action::Workflow(workflow) => {
                 Box::pin(self.workflow(state, context, tool, workflow, arguments, depth)).await
@@ -233,17 +236,22 @@ impl Service {
         let inner = arguments.get("arguments").cloned().unwrap_or_else(|| json!({}));
         let tool = reachable(&state.catalog, name)
             .filter(|tool| matches!(tool.action, Action::Request(_) | Action::Steps(_) | Action::Workflow(_)));
-        let allowed = match tool {
-            Some(tool) => matches!(state.gate.decide(&context.caller, tool).await, Decision::Allow),
-            None => false,
+        let decision = match tool {
+            Some(tool) => state.gate.decide(&context.caller, tool).await,
+            None => Decision::Hide,
         };
-        let Some(tool) = tool.filter(|_| allowed) else {
+        if let Decision::NeedScopes(scopes) = decision {
+            return Err(Failure::InsufficientScope(scopes));
+        }
+        let Some(tool) = tool.filter(|_| decision == Decision::Allow) else {
             note(context, if tool.is_some() { "hidden_tool" } else { "unknown_tool" });
-            let near = crate::diagnostic::hint::nearest(name, state.catalog.tools.keys().map(String::as_str));
-            let hint = near
+            // Only what this caller sees is offered: a hidden tool must look like an unknown one.
+            let visible = state.gate.visible(&context.caller, &state.catalog).await;
+            let names = state.catalog.tools.keys().enumerate();
+            let seen = names.filter(|(index, _)| visible.contains(*index)).map(|(_, name)| name.as_str());
+            let hint = crate::diagnostic::hint::nearest(name, seen)
                 .map_or_else(|| "Use search_tools to find one.".to_string(), |near| format!("Did you mean `{near}`?"));
-            let shown = if allowed || tool.is_none() { hint } else { "Use search_tools to find one.".to_string() };
-            return Ok(Outcome::Complete(Content::error(format!("There is no tool `{name}`. {shown}"))));
+            return Ok(Outcome::Complete(Content::error(format!("There is no tool `{name}`. {hint}"))));
         };
         lacking(tool, context)?;
         let raw = serde_json::value::to_raw_value(&inner).map_err(|error| Failure::Internal(error.to_string()))?;
@@ -270,10 +278,14 @@ fn lacking(tool: &Tool, context: &Context) -> Result<(), Failure> {
         "elicitation" => context.client.elicitation,
         "sampling" => context.client.sampling,
         "roots" => context.client.roots,
+        "tasks" => context.client.tasks,
         _ => false,
     };
-    let missing: Map<String, Value> =
-        tool.requires_client.iter().filter(|name| !has(name)).map(|name| (name.clone(), json!({}))).collect();
+    let named = |name: &String| match name.as_str() {
+        "tasks" => ("extensions".to_owned(), json!({TASKS_EXTENSION: {}})),
+        _ => (name.clone(), json!({})),
+    };
+    let missing: Map<String, Value> = tool.requires_client.iter().filter(|name| !has(name)).map(named).collect();
     if missing.is_empty() { Ok(()) } else { Err(Failure::MissingCapability(Value::Object(missing))) }
 }
 
@@ -325,6 +337,15 @@ impl Handler for Service {
             running.end(&result, |_| None);
             result
         })
+    }
+
+    fn glance<'a>(
+        &'a self,
+        context: &'a Context,
+        uri: &'a str,
+        last: Option<&'a Mark>,
+    ) -> super::BoxFuture<'a, Result<Mark, Failure>> {
+        Box::pin(self.glance(context, uri, last))
     }
 
     fn get_prompt<'a>(

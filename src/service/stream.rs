@@ -8,11 +8,26 @@ use crate::catalog::{Arguments, RequestAction, Tool};
 use crate::content::sequence::{Classified, Classifier, Decoder, Item};
 use crate::content::{Block, Content};
 use crate::mapping::{StreamMode, StreamRules};
-use crate::response::{MediaType, Response};
+use crate::request::Masks;
+use crate::response::{MediaType, NoAnswer, Response};
+use crate::upstream::BodyStream;
 use bytes::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// The next piece of the body with the request's secrets masked.
+async fn piece(body: &mut BodyStream, masks: &mut Masks) -> Result<Option<Bytes>, NoAnswer> {
+    loop {
+        let piece = match body.chunk().await? {
+            Some(chunk) => masks.piece(chunk),
+            None => return Ok(Some(masks.rest()).filter(|rest| !rest.is_empty())),
+        };
+        if !piece.is_empty() {
+            return Ok(Some(piece));
+        }
+    }
+}
 
 /// Most items that are kept.
 const MOST_ITEMS: usize = 10_000;
@@ -31,16 +46,18 @@ impl Service {
             Ok((request, _)) => request,
             Err(content) => return content,
         };
+        let mut masks = Masks::of(&request);
         let started = Instant::now();
         let leg = context.record.as_ref().map(|record| record.leg(state, action));
         let opened = state.upstream.open(action.source, request, &options(context, action, leg.as_ref())).await;
         if let Some(leg) = leg {
             leg.end(opened.as_ref().map(|(head, _)| head.status.as_u16()));
         }
-        let (head, mut body) = match opened {
+        let (mut head, mut body) = match opened {
             Ok(open) => open,
             Err(no_answer) => return no_content(context, action, &no_answer),
         };
+        masks.headers(&mut head.headers);
         let media_type = head
             .headers
             .get(http::header::CONTENT_TYPE)
@@ -52,7 +69,7 @@ impl Service {
             // No stream after all: the whole answer, as if none had been expected.
             let mut whole = Vec::new();
             loop {
-                match body.chunk().await {
+                match piece(&mut body, &mut masks).await {
                     Ok(Some(chunk)) => whole.extend_from_slice(&chunk),
                     Ok(None) => break,
                     Err(no_answer) => return no_content(context, action, &no_answer),
@@ -92,7 +109,7 @@ impl Service {
             }
         };
         loop {
-            match body.chunk().await {
+            match piece(&mut body, &mut masks).await {
                 Ok(Some(chunk)) => take(decoder.push(&chunk)),
                 Ok(None) => break,
                 Err(no_answer) => return no_content(context, action, &no_answer),

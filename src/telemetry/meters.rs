@@ -1,5 +1,6 @@
 //! Metrics, as Prometheus text. Handles are made once; a call touches atomics only.
 
+use super::exemplar::{self, Ids};
 use metrics::{
     Counter, Gauge, Histogram, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
@@ -59,6 +60,11 @@ impl Prometheus {
     pub fn render(&self) -> String {
         self.upkeep();
         self.0.render()
+    }
+
+    /// The same as OpenMetrics (`application/openmetrics-text; version=1.0.0`), with exemplars.
+    pub fn render_open(&self) -> String {
+        exemplar::open_metrics(&self.render())
     }
 
     /// Sums up what was measured since the last time. Between two calls every measurement takes memory of its own:
@@ -126,8 +132,9 @@ impl Meters {
 
     /// A call of a known tool is over. `outcome` is `ok`, `error` (told to the model), `denied`,
     /// `invalid`, `input_required` or `failed`; `upstream` is the part of `elapsed` spent waiting for
-    /// the API.
-    pub fn end(&self, tool: &str, outcome: &'static str, elapsed: Duration, upstream: Duration) {
+    /// the API; `ids` become the series' exemplar.
+    pub fn end(&self, tool: &str, outcome: &'static str, elapsed: Duration, upstream: Duration, ids: Ids<'_>) {
+        exemplar::keep(format!("{CALLS}{{tool=\"{tool}\",outcome=\"{outcome}\"}}"), ids);
         self.call(tool, outcome).increment(1);
         self.seconds.record(elapsed.as_secs_f64());
         self.inside.record(elapsed.saturating_sub(upstream).as_secs_f64());

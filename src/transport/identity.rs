@@ -10,6 +10,7 @@ pub mod jwks;
 pub mod jwt;
 
 use crate::access::Caller;
+use crate::mapping::is_scope;
 use arc_swap::ArcSwap;
 use certificate::ClientCertificate;
 use http::header::AUTHORIZATION;
@@ -387,11 +388,6 @@ const METADATA: &str = "/.well-known/oauth-protected-resource";
 
 fn metadata_path(resource: &Url) -> String {
     format!("{METADATA}{}", resource.path().trim_end_matches('/'))
-}
-
-/// RFC 6749 §3.3: no quotes, backslashes, spaces or control characters.
-fn is_scope(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b == b'!' || (b'#'..=b'[').contains(&b) || (b']'..=b'~').contains(&b))
 }
 
 fn read_hash(text: &str) -> Option<[u8; 32]> {

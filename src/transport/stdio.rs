@@ -25,7 +25,8 @@ where
 {
     let mut changes = server.changes();
     let mut changing = true;
-    let connection = Connection::new(server, settings, Arc::new(Caller::default()), &shutdown, true, true);
+    let connection =
+        Connection::new(server, settings, Arc::new(Caller { local: true, ..Caller::default() }), &shutdown, true, true);
     let broken = CancellationToken::new();
     let writer = tokio::spawn(write(Arc::clone(&connection.queue), output, broken.clone()));
     let mut lines = Lines::new(input, settings.max_frame);
@@ -38,6 +39,11 @@ where
             change = changes.recv(), if changing => {
                 changing = !matches!(change, Err(tokio::sync::broadcast::error::RecvError::Closed));
                 if !connection.announce(change) {
+                    broken.cancel();
+                }
+            }
+            uri = connection.session.inbox().next() => {
+                if !connection.announce_update(&uri) {
                     broken.cancel();
                 }
             }

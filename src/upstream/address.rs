@@ -91,17 +91,30 @@ pub(super) struct Resolver {
     pub(super) public_only: bool,
 }
 
+/// `localhost` and what lies below it.
+fn is_localhost(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
+}
+
 /// Why a name has no usable address.
 type Unresolved = Box<dyn std::error::Error + Send + Sync>;
 
 impl Resolver {
     async fn addresses(self, name: &str) -> Result<std::vec::IntoIter<SocketAddr>, Unresolved> {
-        let found = tokio::net::lookup_host((name, 0)).await?;
+        let found: Vec<SocketAddr> = match tokio::net::lookup_host((name, 0)).await {
+            Ok(found) => found.collect(),
+            // RFC 6761 §6.3; an empty image has no file that says so.
+            Err(_) if is_localhost(name) => {
+                vec![(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 0).into()]
+            }
+            Err(error) => return Err(error.into()),
+        };
         if !self.public_only {
-            return Ok(found.collect::<Vec<_>>().into_iter());
+            return Ok(found.into_iter());
         }
         let (internal, public): (Vec<SocketAddr>, Vec<SocketAddr>) =
-            found.partition(|address| is_internal(address.ip()));
+            found.into_iter().partition(|address| is_internal(address.ip()));
         match (public.is_empty(), internal.is_empty()) {
             (true, false) => Err(Refused(name.to_owned()).into()),
             _ => Ok(public.into_iter()),

@@ -4,7 +4,7 @@ use super::direct::Direct;
 use super::fault::{self, Fault};
 use super::limits::{Breaker, Budget, Pass, Rate};
 use super::redirect::{self, Hop};
-use super::{Canned, SendOptions, Upstream, address, body, canned, client, kind, retry};
+use super::{Canned, SendOptions, Upstream, address, body, canned, client, coding, kind, retry};
 use crate::catalog::SourcePlan;
 use crate::mapping::{Limits, Redirects, Tls};
 use crate::request::Request;
@@ -292,18 +292,17 @@ impl Backend {
 
     async fn answer(&self, method: &Method, mut response: reqwest::Response, whole: bool) -> Result<Answer, Fault> {
         let status = response.status();
-        let mut headers = std::mem::take(response.headers_mut());
-        let mut answer =
-            Answer { status, headers: http::HeaderMap::new(), body: Bytes::new(), truncated: false, rest: None };
-        if body::is_bodiless(method, status) {
-            headers.remove(http::header::CONTENT_ENCODING);
+        let bodiless = body::is_bodiless(method, status);
+        if bodiless {
+            response.headers_mut().remove(http::header::CONTENT_ENCODING);
         } else {
-            body::check_coding(&mut headers)?;
-            if whole {
-                (answer.body, answer.truncated) = body::read(&mut response, self.limits.max_response.0).await?;
-            }
+            response = coding::undo(response).await?;
         }
-        answer.headers = headers;
+        let headers = std::mem::take(response.headers_mut());
+        let mut answer = Answer { status, headers, body: Bytes::new(), truncated: false, rest: None };
+        if whole && !bodiless {
+            (answer.body, answer.truncated) = body::read(&mut response, self.limits.max_response.0).await?;
+        }
         answer.rest = (!whole).then_some(response);
         Ok(answer)
     }

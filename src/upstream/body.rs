@@ -3,7 +3,7 @@
 use super::fault::{self, Fault};
 use crate::response::{NoAnswer, TimeoutKind};
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, StatusCode};
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
@@ -13,18 +13,6 @@ use tokio_util::sync::CancellationToken;
 const FIRST_CAPACITY: u64 = 256 * 1024;
 /// What is read of an answer nobody wants, so that its connection can be used again.
 const DRAIN: u64 = 64 * 1024;
-
-/// A coding that was not undone leaves bytes that mean nothing.
-pub(super) fn check_coding(headers: &mut HeaderMap) -> Result<(), Fault> {
-    let Some(coding) = headers.get(header::CONTENT_ENCODING) else {
-        return Ok(());
-    };
-    if coding.as_bytes().eq_ignore_ascii_case(b"identity") || coding.is_empty() {
-        headers.remove(header::CONTENT_ENCODING);
-        return Ok(());
-    }
-    Err(Fault::hopeless(NoAnswer::Body(format!("Content-Encoding {coding:?} is not known"))))
-}
 
 /// True where the standard leaves no room for content (RFC 9110 §6.4.1).
 pub(super) fn is_bodiless(method: &http::Method, status: StatusCode) -> bool {

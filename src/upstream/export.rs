@@ -57,7 +57,7 @@ impl HttpClient for OtlpClient {
                 headers: parts.headers,
                 body: Some(body),
                 secret_in_url: Vec::new(),
-                secret_in_body: Vec::new(),
+                secrets: Vec::new(),
             };
             // The protocol lets a batch be sent again (OTLP 1.x, "OTLP/HTTP Throttling").
             let options = SendOptions { idempotent: true, ..SendOptions::default() };

@@ -51,7 +51,7 @@ impl Fetch for Document {
                 headers,
                 body: None,
                 secret_in_url: Vec::new(),
-                secret_in_body: Vec::new(),
+                secrets: Vec::new(),
             };
             let options = SendOptions { idempotent: true, ..SendOptions::default() };
             let answer = self.upstream.send(0, request, &options).await.map_err(|error| kind(&error).to_owned())?;

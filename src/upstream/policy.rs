@@ -68,14 +68,16 @@ impl Gate {
         let visible = match &self.remote {
             None => self.access.visible(caller, catalog),
             Some(remote) => {
-                let questions =
-                    futures_util::stream::iter(catalog.tools.values().cloned().map(|tool: Arc<Tool>| async move {
-                        let tool = tool.as_ref();
-                        if self.access.decide(caller, tool) != Decision::Allow {
-                            return false;
-                        }
-                        remote.decide(caller, tool).await == Decision::Allow
-                    }));
+                // In the order in which `visible_where` asks.
+                let mut all: Vec<Arc<Tool>> = catalog.tools.values().cloned().collect();
+                all.extend(catalog.resources.iter().map(|resource| resource.tool.clone()));
+                let questions = futures_util::stream::iter(all.into_iter().map(|tool: Arc<Tool>| async move {
+                    let tool = tool.as_ref();
+                    if self.access.decide(caller, tool) != Decision::Allow {
+                        return false;
+                    }
+                    remote.decide(caller, tool).await == Decision::Allow
+                }));
                 let mut answers = questions.buffered(AT_ONCE).collect::<Vec<bool>>().await.into_iter();
                 visible_where(catalog, |_| answers.next().unwrap_or(false))
             }
@@ -182,7 +184,7 @@ impl RemotePolicy {
             headers,
             body: Some(Bytes::from(body)),
             secret_in_url: Vec::new(),
-            secret_in_body: Vec::new(),
+            secrets: Vec::new(),
         };
         let options = SendOptions { idempotent: true, cancel: CancellationToken::new(), ..SendOptions::default() };
         let response = self.upstream.send(0, request, &options).await.ok()?;

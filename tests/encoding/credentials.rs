@@ -91,3 +91,64 @@ fn secrets_that_can_not_be_sent_are_not_repeated() {
     let both = operation("GET", "/p").credential(Placement::Bearer, "a").credential(Placement::Bearer, "b");
     both.refusal(json!({}));
 }
+
+mod masks {
+    //! What an API repeats of a request's secrets.
+    use super::*;
+    use rest_mcp::request::Masks;
+
+    fn request(secrets: &[&str]) -> rest_mcp::request::Request {
+        let mut headers = http::HeaderMap::new();
+        let mut value = http::HeaderValue::from_static("Bearer token-of-a-header");
+        value.set_sensitive(true);
+        headers.insert("authorization", value);
+        headers.insert("x-open", http::HeaderValue::from_static("an open header"));
+        rest_mcp::request::Request {
+            method: http::Method::GET,
+            url: "http://127.0.0.1/x?key=in%20the-url".to_owned(),
+            headers,
+            body: None,
+            secret_in_url: vec![23..35],
+            secrets: secrets.iter().map(|secret| Secret::new(*secret)).collect(),
+        }
+    }
+
+    #[test]
+    fn secrets_become_stars_in_every_spelling_and_nothing_else_changes() {
+        let masks = Masks::of(&request(&["a \"quoted\" one", "short", "12345678", "gr\u{fc}n-gr\u{fc}n"]));
+        for (body, expected) in [
+            (r#"{"a":"a \"quoted\" one"}"#, r#"{"a":"****************"}"#),
+            (
+                "a \"quoted\" one, a%20%22quoted%22%20one, a+%22quoted%22+one",
+                &format!("{}, {}, {}", "*".repeat(14), "*".repeat(22), "*".repeat(18)),
+            ),
+            ("Bearer token-of-a-header!", "Bearer *****************!"),
+            ("in%20the-url", "************"),
+            ("short 12345678 an open header", "short 12345678 an open header"),
+            ("gr\u{fc}n-gr\u{fc}n", "***********"),
+        ] {
+            assert_eq!(masks.body(body.as_bytes().to_vec().into()), expected.as_bytes(), "{body}");
+        }
+        let mut headers = http::HeaderMap::new();
+        headers.insert("link", http::HeaderValue::from_static("</y?key=in%20the-url>; rel=next"));
+        masks.headers(&mut headers);
+        assert_eq!(headers["link"], "</y?key=************>; rel=next");
+    }
+
+    #[test]
+    fn a_secret_in_pieces_is_masked_wherever_it_is_cut() {
+        let text = b"one secret-value-1 and secret-value again secret-value-1";
+        let expected = b"one ************** and secret-value again **************";
+        for first in 0..text.len() {
+            for second in first..text.len() {
+                let mut masks = Masks::of(&request(&["secret-value-1"]));
+                let mut out = Vec::new();
+                for piece in [&text[..first], &text[first..second], &text[second..]] {
+                    out.extend_from_slice(&masks.piece(piece.to_vec().into()));
+                }
+                out.extend_from_slice(&masks.rest());
+                assert_eq!(out, expected, "{first} {second}");
+            }
+        }
+    }
+}

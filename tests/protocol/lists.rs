@@ -164,6 +164,18 @@ async fn pages(peer: &mut Peer, version: Version, method: &str, member: &str) ->
     }
 }
 
+/// Clients that read the first page only must see everything.
+#[tokio::test]
+async fn a_list_of_any_length_is_one_page_unless_pages_are_asked_for() {
+    let mut long = catalog();
+    let tool = long.tools.values().next().unwrap().clone();
+    long.tools.extend((0..3000).map(|n| (format!("tool_{n}"), tool.clone())));
+    let wanted = long.tools.len();
+    let mut peer = Peer::with(long, Settings::default(), transport::Settings::default());
+    let (items, cursors) = pages(&mut peer, Version::V2026_07_28, "tools/list", "tools").await;
+    assert_eq!((items.len(), cursors.len()), (wanted, 0));
+}
+
 #[tokio::test]
 async fn row_37_and_24_pages_cover_the_list_and_foreign_cursors_are_refused() {
     let settings = Settings { page_size: Some(4), state_key: b"shared".to_vec(), ttl_ms: 5, ..Settings::default() };

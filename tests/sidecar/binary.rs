@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 
-fn command(folder: &Folder) -> Command {
+pub(super) fn command(folder: &Folder) -> Command {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut command = Command::new(env!("CARGO_BIN_EXE_rest-mcp"));
     command
@@ -19,15 +19,15 @@ fn command(folder: &Folder) -> Command {
     command
 }
 
-struct Served {
+pub(super) struct Served {
     child: Child,
-    url: String,
+    pub(super) url: String,
     log: Lines<BufReader<ChildStderr>>,
 }
 
 impl Served {
     /// Starts and reads the address it serves on.
-    async fn start(folder: &Folder, arguments: &[&str]) -> Served {
+    pub(super) async fn start(folder: &Folder, arguments: &[&str]) -> Served {
         let mut child = command(folder).arg("serve").args(arguments).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut seen = String::new();
@@ -167,5 +167,57 @@ async fn an_open_server_is_refused_and_check_says_why() {
         assert!(!output.status.success(), "{arguments:?}");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains("allow_public"), "{arguments:?}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn with_a_json_log_everything_said_is_a_json_line_and_a_trace_of_all_holds_no_secret() {
+    let api = super::echo().await;
+    let settings = format!(
+        "telemetry: {{ log: json, metrics: /metrics, listen: \"127.0.0.1:0\" }}\naudit: {{ to: stderr, arguments: full }}\n\
+         access: {{ api_keys: [{{ name: a, key_hash: \"{}\" }}] }}\n",
+        hash("caller-key-value-9")
+    );
+    let folder = Folder::new(&settings, &api.url);
+    // Something to warn of.
+    folder.write("mapping.yaml", &format!("{}tools: {{ gone: {{ operation: vanished }} }}\n", super::MAPPING));
+    let mut child = command(&folder).arg("serve").env("REST_MCP_LOG", "trace").spawn().unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut lines = Vec::new();
+    let url = loop {
+        let line = log.next_line().await.unwrap().unwrap_or_else(|| panic!("{lines:?}"));
+        let read: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
+        lines.push(line);
+        if let Some((_, rest)) = read["message"].as_str().and_then(|text| text.split_once("serving MCP on ")) {
+            break rest.split(' ').next().unwrap().trim_end_matches("/mcp").to_owned();
+        }
+    };
+    let http = reqwest::Client::new();
+    for key in ["caller-key-value-9", "a-wrong-key-value-9"] {
+        let headers = [("authorization", format!("Bearer {key}"))];
+        let headers = [("authorization", headers[0].1.as_str())];
+        for tool in ["getPet", "nothing"] {
+            let message = modern("tools/call", json!({"name": tool, "arguments": {"id": "7"}}));
+            post(&http, &url, &headers, &message).await;
+        }
+    }
+    assert_eq!(api.count(), 1);
+    let id = child.id().unwrap().to_string();
+    assert!(std::process::Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+    while let Some(line) = log.next_line().await.unwrap() {
+        lines.push(line);
+    }
+    assert!(child.wait().await.unwrap().success());
+    let read: Vec<Value> =
+        lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
+    let said = |part: &str| read.iter().any(|line| line["message"].as_str().is_some_and(|text| text.contains(part)));
+    for part in ["serving MCP on", "tools, ", "metrics and health on", "stopping", "there is no operation `vanished`"] {
+        assert!(said(part), "{part}: {lines:?}");
+    }
+    let warned = read.iter().find(|line| line["code"] == "stale-edit").unwrap();
+    assert!(warned["level"] == "WARN" && warned["line"].as_u64() > Some(0), "{warned}");
+    let all = lines.join("\n");
+    for secret in [super::KEY, "caller-key-value-9", "a-wrong-key-value-9"] {
+        assert!(!all.contains(secret), "{secret}");
     }
 }

@@ -32,7 +32,7 @@ paths:
 
 const KINDS: [&str; 7] = ["head", "query", "cookie", "basic", "bearer", "oauth", "swap"];
 
-/// The API says back what it was sent, as error and as answer; nothing of it may come out but what the API itself sent.
+/// The API says back what it was sent, as error and as answer; the secrets in it must not come out.
 #[tokio::test]
 async fn no_secret_of_any_kind_comes_out_anywhere() {
     let tokens = serve(|number, request| {
@@ -41,11 +41,15 @@ async fn no_secret_of_any_kind_comes_out_anywhere() {
         Act::Send(answer("200 OK", "content-type: application/json\r\n", body.to_string()))
     })
     .await;
-    // First an answer, then a refusal, then a broken connection.
-    let api = serve(|number, _| match number % 3 {
-        0 => Act::Send(answer("200 OK", "content-type: application/json\r\n", "{\"ok\":true}")),
-        1 => Act::Send(answer("403 Forbidden", "content-type: application/json\r\n", "{\"message\":\"no\"}")),
-        _ => Act::SendAndReset(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart".to_vec()),
+    // First an answer, then a refusal, then a broken connection; all with everything that was sent.
+    let api = serve(|number, request| {
+        let echo = format!("x-echo: {}\r\n", request.lines().next().unwrap_or_default());
+        let headers = format!("{echo}content-type: application/json\r\n");
+        match number % 3 {
+            0 => Act::Send(answer("200 OK", &headers, json!({"ok": true, "sent": request}).to_string())),
+            1 => Act::Send(answer("403 Forbidden", &headers, json!({"message": request}).to_string())),
+            _ => Act::SendAndReset(format!("HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n{request}").into_bytes()),
+        }
     })
     .await;
     let signer = Signer::new("k1");

@@ -31,9 +31,64 @@ async fn audit_metrics_and_trace_of_one_call_carry_the_same_ids() {
     let id = call["request_id"].as_str().unwrap();
     let requests = collector.requests();
     let traces = requests.iter().find(|text| text.starts_with("POST /v1/traces ")).unwrap();
-    for part in ["ABCDEFGHIJKLMNOP", id, "tools/call getPet", "GET /pets/{id}"] {
+    let attributes = [
+        ("jsonrpc.request.id", "1"),
+        ("mcp.protocol.version", super::REVISION),
+        ("mcp.method.name", "tools/call"),
+        ("gen_ai.tool.name", "getPet"),
+        ("rest_mcp.request_id", id),
+        ("network.transport", "tcp"),
+    ];
+    for (key, value) in attributes {
+        assert!(traces.contains(&attribute(key, value)), "{key}");
+    }
+    for part in ["ABCDEFGHIJKLMNOP", "tools/call getPet", "GET /pets/{id}"] {
         assert!(traces.contains(part), "{part}");
     }
+    // The counter says which call it counted last (OpenMetrics 1.0, exemplars).
+    let open = world.http.get(format!("{}/metrics", world.url)).header("accept", "application/openmetrics-text");
+    let open = open.send().await.unwrap();
+    assert!(
+        open.headers()["content-type"].to_str().unwrap().starts_with("application/openmetrics-text; version=1.0.0")
+    );
+    let open = open.text().await.unwrap();
+    let counted = open.lines().filter(|line| line.starts_with("rest_mcp_calls_total{tool=\"getPet\",outcome=\"ok\"}"));
+    // Other tests of the process count there too: theirs may be the last one.
+    assert!(counted.clone().count() == 1 && counted.clone().all(|line| line.contains(" # {request_id=\"")), "{open}");
+    assert!(open.ends_with("# EOF\n") && open.contains("# TYPE rest_mcp_calls counter\n"), "{open}");
+}
+
+/// An attribute with a text as OTLP writes it: `KeyValue { key = 1, value = 2: AnyValue { string_value = 1 } }`.
+fn attribute(key: &str, value: &str) -> String {
+    let length = |text: &str| char::from(u8::try_from(text.len()).unwrap());
+    let inner = format!("\n{}{value}", length(value));
+    format!("\n{}{key}\u{12}{}{inner}", length(key), length(&inner))
+}
+
+#[tokio::test]
+async fn spans_of_older_clients_name_their_session() {
+    let (api, collector) = (echo().await, serve(|_, _| Act::Send(answer("200 OK", "", ""))).await);
+    let world = start(&format!("telemetry: {{ otlp: \"{}\" }}\n", collector.url), &api.url).await;
+    let message = json!({"jsonrpc": "2.0", "id": "first", "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}});
+    let post = |session: Option<String>, message: Value| {
+        let mut request = world.http.post(format!("{}/mcp", world.url)).header("content-type", "application/json");
+        request = request.header("accept", "application/json, text/event-stream");
+        if let Some(session) = session {
+            request = request.header("mcp-session-id", session).header("mcp-protocol-version", "2025-06-18");
+        }
+        request.body(message.to_string()).send()
+    };
+    let opened = post(None, message).await.unwrap();
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let call = json!({"jsonrpc": "2.0", "id": "call \u{fc}", "method": "tools/call", "params": {"name": "getPet", "arguments": {"id": "7"}}});
+    assert_eq!(post(Some(session.clone()), call).await.unwrap().status(), 200);
+    world.sidecar.finish().await;
+    let requests = collector.requests();
+    let traces = requests.iter().find(|text| text.starts_with("POST /v1/traces ")).unwrap();
+    for (key, value) in [("mcp.session.id", session.as_str()), ("mcp.protocol.version", "2025-06-18")] {
+        assert!(traces.contains(&attribute(key, value)), "{key}");
+    }
+    assert!(traces.contains("call \u{fc}"));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// DEFLATE (RFC 1951) of `blocks` times 64 KiB of zeros in a gzip member (RFC 1952): one fixed-Huffman
 /// block is a literal 0, then matches of length 258 at distance 1.
-fn zeros_in_gzip(matches: usize) -> Vec<u8> {
+pub fn zeros_in_gzip(matches: usize) -> Vec<u8> {
     let mut bits: Vec<bool> = Vec::new();
     let mut push = |code: u32, length: u32| (0..length).rev().for_each(|i| bits.push(code >> i & 1 == 1));
     push(1, 1); // BFINAL
@@ -87,6 +87,34 @@ async fn good_gzip_is_decoded() {
     assert_eq!((&got.body[..], got.truncated), (&[0; 775][..], false));
 }
 
+/// The same text from the reference encoders (`zlib`, `brotli`, `zstd`, `gzip`).
+#[tokio::test]
+async fn every_coding_that_is_asked_for_is_decoded() {
+    let text = "Zürich, 21 °C";
+    let bodies: [(&str, &[u8]); 5] = [
+        ("br", b"\x0b\x07\x80\x5a\xc3\xbc\x72\x69\x63\x68\x2c\x20\x32\x31\x20\xc2\xb0\x43\x03"),
+        ("deflate", b"\x78\x9c\x8b\x3a\xbc\xa7\x28\x33\x39\x43\x47\xc1\xc8\x50\xe1\xd0\x06\x67\x00\x33\xb6\x06\x04"),
+        (
+            "zstd",
+            b"\x28\xb5\x2f\xfd\x04\x58\x79\x00\x00\x5a\xc3\xbc\x72\x69\x63\x68\x2c\x20\x32\x31\x20\xc2\xb0\x43\xc2\x8d\xf8\x4d",
+        ),
+        (
+            "gzip",
+            b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x8b\x3a\xbc\xa7\x28\x33\x39\x43\x47\xc1\xc8\x50\xe1\xd0\x06\x67\x00\x46\xd7\x5a\x0e\x0f\x00\x00\x00",
+        ),
+        ("identity", text.as_bytes()),
+    ];
+    for (coding, coded) in bodies {
+        let head = format!("content-encoding: {coding}\r\n");
+        let server = serve(move |_, _| Act::Send(answer("200 OK", &head, coded))).await;
+        let got = upstream(&server.url, small()).send(0, get(&server.url), &idempotent()).await.unwrap();
+        assert_eq!(std::str::from_utf8(&got.body).unwrap(), text, "{coding}");
+        let asked = server.requests()[0].to_ascii_lowercase();
+        let asked = asked.lines().find_map(|line| line.strip_prefix("accept-encoding:")).unwrap_or_default().to_owned();
+        assert!(coding == "identity" || asked.contains(coding), "{coding} is decoded but not asked for: {asked}");
+    }
+}
+
 #[tokio::test]
 async fn a_body_that_does_not_decode_is_no_answer() {
     let cut = zeros_in_gzip(2);
@@ -103,6 +131,61 @@ async fn a_body_that_does_not_decode_is_no_answer() {
         let server = serve(move |_, _| Act::Send(answer("200 OK", &header, &body))).await;
         let upstream = upstream(&server.url, limits());
         let error = upstream.send(0, get(&server.url), &idempotent()).await.unwrap_err();
+        assert!(matches!(error, NoAnswer::Body(_)), "{coding}: {error:?}");
+        assert_eq!(server.count(), 1, "{coding}");
+    }
+}
+
+/// gzip (RFC 1952) around one stored block (RFC 1951 §3.2.4), written by hand.
+fn stored(content: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(content.len()).unwrap();
+    let mut bytes = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1];
+    bytes.extend(length.to_le_bytes());
+    bytes.extend((!length).to_le_bytes());
+    bytes.extend_from_slice(content);
+    let mut crc = u32::MAX;
+    for byte in content {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
+        }
+    }
+    bytes.extend((!crc).to_le_bytes());
+    bytes.extend(u32::from(length).to_le_bytes());
+    bytes
+}
+
+#[tokio::test]
+async fn codings_are_undone_by_any_of_their_names_and_in_any_number() {
+    let hello = b"hello, hello".to_vec();
+    let (once, twice, thrice) = (stored(&hello), stored(&stored(&hello)), stored(&stored(&stored(&hello))));
+    for (headers, body) in [
+        ("content-encoding: x-gzip\r\n", &once),
+        ("content-encoding: GZIP\r\n", &once),
+        ("content-encoding: identity, gzip\r\n", &once),
+        ("content-encoding: gzip, identity,\r\n", &once),
+        ("content-encoding: gzip, x-gzip\r\n", &twice),
+        ("content-encoding: x-gzip\r\ncontent-encoding: gzip,gzip\r\n", &thrice),
+        ("content-encoding: identity\r\n", &hello),
+        ("content-encoding:\r\n", &hello),
+    ] {
+        let (headers, body) = (headers.to_owned(), body.clone());
+        let shown = headers.clone();
+        let server = serve(move |_, _| Act::Send(answer("200 OK", &headers, &body))).await;
+        let got = upstream(&server.url, limits()).send(0, get(&server.url), &idempotent()).await;
+        let got = got.unwrap_or_else(|error| panic!("{shown}: {error:?}"));
+        assert_eq!(&got.body[..], &hello[..], "{shown}");
+        assert!(!got.headers.contains_key("content-encoding"), "{shown}");
+    }
+    for (coding, body) in [
+        ("compress", hello.clone()),
+        ("gzip, compress", once),
+        ("gzip,gzip,gzip,gzip", stored(&thrice)),
+        ("gzip, br", twice),
+    ] {
+        let headers = format!("content-encoding: {coding}\r\n");
+        let server = serve(move |_, _| Act::Send(answer("200 OK", &headers, &body))).await;
+        let error = upstream(&server.url, limits()).send(0, get(&server.url), &idempotent()).await.unwrap_err();
         assert!(matches!(error, NoAnswer::Body(_)), "{coding}: {error:?}");
         assert_eq!(server.count(), 1, "{coding}");
     }

@@ -81,10 +81,12 @@ async fn silence_ends_at_the_limit_that_was_set_and_the_next_call_works() {
 
 #[tokio::test]
 async fn an_answer_that_trickles_ends_at_the_whole_limit() {
-    let head = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx".to_vec();
-    let server = serve(move |_, _| Act::SendAndHang(head.clone())).await;
-    let upstream = upstream(&server.url, limits());
-    let options = SendOptions { timeout: Some(Duration::from_millis(40)), ..idempotent() };
+    let head = b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n".to_vec();
+    let server = serve(move |_, _| Act::Trickle(head.clone())).await;
+    // No byte is late by itself.
+    let first_byte_timeout = Some(Limit(Duration::from_secs(20)));
+    let upstream = upstream(&server.url, Limits { first_byte_timeout, ..limits() });
+    let options = SendOptions { timeout: Some(Duration::from_millis(300)), ..idempotent() };
     let error = upstream.send(0, get(&server.url), &options).await.unwrap_err();
     assert!(matches!(error, NoAnswer::Timeout(TimeoutKind::Total, _)), "{error:?}");
 }

@@ -23,6 +23,8 @@ pub enum Act {
     SendAndHang(Vec<u8>),
     /// Sends the head, then this chunk again and again for ever.
     Endless(Vec<u8>, Vec<u8>),
+    /// Sends the head, then a byte now and then for ever: never silent, never done.
+    Trickle(Vec<u8>),
 }
 
 /// A running server.
@@ -88,6 +90,13 @@ async fn talk(
                 let _ = socket.write_all(&bytes).await;
                 let mut rest = Vec::new();
                 let _ = socket.read_to_end(&mut rest).await;
+                return;
+            }
+            Act::Trickle(head) => {
+                let _ = socket.write_all(&head).await;
+                while socket.write_all(b"x").await.is_ok() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
                 return;
             }
             Act::Endless(head, chunk) => {
@@ -164,7 +173,7 @@ pub fn request(method: Method, url: &str) -> Request {
         headers: HeaderMap::new(),
         body: None,
         secret_in_url: Vec::new(),
-        secret_in_body: Vec::new(),
+        secrets: Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::server::*;
 use rest_mcp::mapping::Tls;
 use rest_mcp::telemetry::trace::{McpRequest, Tracing};
-use rest_mcp::telemetry::{Meters, Prometheus, Propagation};
+use rest_mcp::telemetry::{Ids, Meters, Prometheus, Propagation};
 use rest_mcp::upstream::SendOptions;
 use rest_mcp::upstream::export::OtlpClient;
 use std::time::Duration;
@@ -110,12 +110,30 @@ async fn the_collector_gets_the_span_of_the_call_with_the_client_s_trace_id() {
 }
 
 #[test]
+fn open_metrics_name_the_call_that_was_counted_last() {
+    let (recorder, prometheus) = Prometheus::build().unwrap();
+    metrics::with_local_recorder(&recorder, || {
+        let meters = Meters::default();
+        for (request_id, trace_id) in [("req-1", None), ("req-2", Some("4142434445464748494a4b4c4d4e4f50"))] {
+            meters.end("exemplified", "ok", Duration::from_millis(3), Duration::ZERO, Ids { request_id, trace_id });
+        }
+        let text = prometheus.render_open();
+        let exemplar = "rest_mcp_calls_total{tool=\"exemplified\",outcome=\"ok\"} 2 # {request_id=\"req-2\",trace_id=\"4142434445464748494a4b4c4d4e4f50\"} 1 ";
+        for part in [exemplar, "# TYPE rest_mcp_calls counter\n", "rest_mcp_call_seconds_bucket{le=\"1.0\"} 2\n"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("\n\n") && text.ends_with("\n# EOF\n"), "{text}");
+    });
+}
+
+#[test]
 fn metrics_count_calls_by_tool_and_failures_by_kind() {
     let (recorder, prometheus) = Prometheus::build().unwrap();
     metrics::with_local_recorder(&recorder, || {
         let meters = Meters::default();
         let running = meters.begin();
-        meters.end("get_pet", "ok", Duration::from_millis(30), Duration::from_millis(20));
+        let ids = Ids { request_id: "req-1", trace_id: Some("4142434445464748494a4b4c4d4e4f50") };
+        meters.end("get_pet", "ok", Duration::from_millis(30), Duration::from_millis(20), ids);
         meters.error("timeout");
         meters.denied("hidden");
         meters.reload("failed");

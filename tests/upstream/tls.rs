@@ -13,13 +13,13 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-struct Authority {
+pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     folder: TempDir,
 }
 
 impl Authority {
-    fn new() -> Authority {
+    pub fn new() -> Authority {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
@@ -40,7 +40,7 @@ impl Authority {
         (certificate.pem(), key.serialize_pem())
     }
 
-    fn path(&self, name: &str) -> String {
+    pub fn path(&self, name: &str) -> String {
         self.folder.path().join(name).to_str().unwrap().to_owned()
     }
 
@@ -51,7 +51,7 @@ impl Authority {
 }
 
 /// An HTTPS server that says who connected.
-async fn serve_tls(authority: &Authority, name: &str, expired: bool, ask_client: bool) -> String {
+pub async fn serve_tls(authority: &Authority, name: &str, expired: bool, ask_client: bool) -> String {
     let (certificate, key) = authority.issue(name, expired);
     let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
     let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();

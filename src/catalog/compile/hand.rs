@@ -165,7 +165,17 @@ impl Compiler<'_> {
             confirm: confirm(edits.confirm.as_deref(), name, &request.method, &request.path).map_err(|message| {
                 problem("bad-template", format!("`confirm`: {message}"), at.value(&format!("{pointer}/confirm")))
             })?,
-            requires_client: capabilities(edits.requires_client.as_deref()),
+            requires_client: match super::person::tasks_without_job(edits) {
+                None => capabilities(edits.requires_client.as_deref()),
+                Some((message, fix)) => {
+                    return Err(problem(
+                        "no-effect",
+                        message.to_string(),
+                        at.key(&format!("{pointer}/requires_client")),
+                    )
+                    .fix(fix));
+                }
+            },
             result,
             cache: edits.cache.clone(),
         })
@@ -280,7 +290,7 @@ impl Compiler<'_> {
             _ => BodyKind::Json,
         };
         let variant =
-            BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None };
+            BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None, transfer: None };
         Ok(Some(BodyPlan { variants: vec![variant], required: true }))
     }
 

@@ -14,6 +14,7 @@ use crate::schema::kept::Kept;
 use crate::template::Template;
 use indexmap::IndexMap;
 use std::cell::RefCell;
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// Everything needed to make one tool of one operation.
@@ -173,6 +174,7 @@ impl Compiler<'_> {
             path_parts(operation, &arguments.parameters).map_err(|reason| problem("bad-path", reason, here()))?;
         let fixed_query = operation.route.fixed_query.clone();
         let body = self.body(making, &mut arguments)?;
+        let needs = body.as_ref().map(|body| body.needs.clone()).unwrap_or_default();
         self.late_arguments(making, &mut arguments)?;
         self.stale_arguments(making, &arguments, &[]);
         self.asked_arguments(making, &arguments)?;
@@ -206,13 +208,16 @@ impl Compiler<'_> {
             own: super::person::own_arguments(&making.edits),
             aliases: Vec::new(),
         };
+        if let Some((message, fix)) = super::person::tasks_without_job(&making.edits) {
+            return Err(problem("no-effect", message.to_string(), making.place("requires_client")).fix(fix));
+        }
         let published = Kept::new(&input.published);
         // Mostly the two are the same: then they share their memory.
         let check = if input.check == input.published { published.clone() } else { Kept::from(input.check) };
         let tool = Tool {
             name: making.name.clone(),
             title: making.edits.title.clone().or_else(|| operation.summary.clone()).map(|title| clip(&title, 120)),
-            description: self.description(making),
+            description: self.description(making, &needs),
             annotations,
             icons: making.edits.icons.clone().unwrap_or_default(),
             tags: operation.tags.clone(),
@@ -307,7 +312,8 @@ impl Compiler<'_> {
             .map_err(|error| problem("bad-template", format!("`confirm`: {error}"), making.place("confirm")))
     }
 
-    fn description(&self, making: &Making<'_>) -> String {
+    /// `needs`: arguments that a body must have, where a call may also do without one.
+    fn description(&self, making: &Making<'_>, needs: &[String]) -> String {
         let operation = making.operation;
         let (text, from) = match &making.edits.description {
             Some(Description::Text(text)) => (Some(text.as_str()), None),
@@ -323,14 +329,18 @@ impl Compiler<'_> {
             .filter(|response| response.status.starts_with('4') || response.status.starts_with('5'))
             .filter_map(|response| Some((response.status.clone(), response.description.clone()?)))
             .collect();
-        hints::describe(
+        let mut text = hints::describe(
             operation.summary.as_deref(),
             operation.description.as_deref(),
             &operation.method,
             &operation.path,
             from,
             &errors,
-        )
+        );
+        if !needs.is_empty() {
+            let _ = write!(text, "\n\nThe body may be left out; else it needs: {}.", needs.join(", "));
+        }
+        text
     }
 
     /// Alternatives by credential name. Fails closed: an unknown or unsupported scheme stays in the list.
@@ -386,6 +396,7 @@ pub(super) fn capabilities(wanted: Option<&[ClientCapability]>) -> Vec<String> {
             ClientCapability::Elicitation => "elicitation".to_string(),
             ClientCapability::Sampling => "sampling".to_string(),
             ClientCapability::Roots => "roots".to_string(),
+            ClientCapability::Tasks => "tasks".to_string(),
         })
         .collect()
 }

@@ -166,8 +166,15 @@ impl Compiler<'_> {
         let calls: Vec<&str> = steps.iter().map(|step| step.tool.name.as_str()).collect();
         let description = described(&edits.description, || format!("Calls {}.", calls.join(", then ")));
         let result = self.result_plan(rules, pointer, at)?;
+        if let Some((message, fix)) = super::person::tasks_without_job(edits) {
+            return Err(
+                problem("no-effect", message.to_string(), at.key(&format!("{pointer}/requires_client"))).fix(fix)
+            );
+        }
         let mut needed = capabilities(edits.requires_client.as_deref());
-        needed.extend(steps.iter().flat_map(|step| step.tool.requires_client.iter().cloned()));
+        // A step waits for its job within the call, whoever calls.
+        let of_steps = steps.iter().flat_map(|step| step.tool.requires_client.iter());
+        needed.extend(of_steps.filter(|name| *name != "tasks").cloned());
         needed.sort();
         needed.dedup();
         Ok(Tool {

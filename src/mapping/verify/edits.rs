@@ -4,7 +4,7 @@ use super::{Verifier, is_argument_name, is_token, list, title, written, written_
 use crate::document::pointer::join;
 use crate::mapping::strict::Finding;
 use crate::mapping::{
-    ArgumentEdits, Ask, AskKind, BlockRules, ErrorRules, PageStyle, Paginate, Poll, ResultKind, ResultRules, StatusSet,
+    ArgumentEdits, Ask, AskKind, BlockRules, ErrorRules, PageStyle, Paginate, ResultKind, ResultRules, StatusSet,
     StreamRules, ToolEdits,
 };
 use indexmap::IndexMap;
@@ -296,65 +296,6 @@ impl Verifier<'_, '_> {
         }
     }
 
-    fn poll(&mut self, poll: &Poll, pointer: &str) {
-        let at = |key: &str| join(pointer, key);
-        for (key, filter) in [("status", &poll.status), ("progress", &poll.progress)] {
-            if let Some(filter) = filter {
-                self.filter(&at(key), filter);
-            }
-        }
-        match (&poll.status, poll.until.is_empty()) {
-            (Some(_), true) => self.key_error(
-                "missing-key",
-                &at("status"),
-                "which status ends the wait is not said",
-                "add `until: [done, failed]`",
-            ),
-            (None, false) => self.key_error(
-                "missing-key",
-                &at("until"),
-                "where the status stands is not said",
-                "add `status: .status`",
-            ),
-            (None, true) if poll.location.is_none() => {
-                self.key_error(
-                    "missing-key",
-                    pointer,
-                    format!("{} says neither when it is done nor where to ask", title(pointer)),
-                    "add `status:` with `until:`, or `location: header location`",
-                );
-            }
-            _ => {}
-        }
-        if let Some(location) = &poll.location {
-            match location.split_once(' ') {
-                Some(("header", name)) if is_token(name.trim()) => {}
-                Some(("operation", name)) if !name.trim().is_empty() => {}
-                Some(_) => self.error(
-                    "bad-value",
-                    &at("location"),
-                    format!("`{location}` is no place"),
-                    "there are `header NAME`, `operation NAME` and a dotted path",
-                ),
-                None => self.dotted(&at("location"), location, false),
-            }
-        }
-        if let Some(result) = &poll.result {
-            self.dotted(&at("result"), result, false);
-        }
-        self.not_zero(&at("at_most"), poll.at_most);
-        if let (Some(every), Some(at_most)) = (poll.every, poll.at_most)
-            && every > at_most
-        {
-            self.key_error(
-                "conflict",
-                &at("every"),
-                "the pause is longer than the longest wait",
-                "make `every` shorter than `at_most`",
-            );
-        }
-    }
-
     fn stream(&mut self, stream: &StreamRules, pointer: &str) {
         let mut check = |group: &str, key: &str, path: Option<&str>| {
             if let Some(path) = path {
@@ -475,6 +416,13 @@ impl Verifier<'_, '_> {
                 let finding = Finding::error("bad-form", at, format!("`{name}` can't be a field of a form"));
                 self.findings.add(finding.on_key().fix("fields are texts, numbers, booleans or choices (`enum`)"));
             }
+            if is_secret(name, property) {
+                let at = join(&format!("{pointer}/schema/properties"), name);
+                let message = format!("a form must not ask for a secret such as `{name}`");
+                let finding = Finding::error("secret-in-form", at, message);
+                self.findings
+                    .add(finding.on_key().fix("put it under the source's `credentials`; MCP forbids such questions"));
+            }
         }
         for (index, name) in schema.get("required").and_then(Value::as_array).into_iter().flatten().enumerate() {
             if let Some(name) = name.as_str() {
@@ -483,4 +431,11 @@ impl Verifier<'_, '_> {
             }
         }
     }
+}
+
+/// True if a field of a form holds a secret (MCP, elicitation: servers must not ask for one in a form).
+fn is_secret(name: &str, property: &Value) -> bool {
+    const NAMES: &[&str] = &["password", "passwort", "passwd", "passphrase", "secret", "apikey"];
+    let plain = name.to_ascii_lowercase().replace(['_', '-'], "");
+    property.get("format").and_then(Value::as_str) == Some("password") || NAMES.iter().any(|one| plain.contains(one))
 }

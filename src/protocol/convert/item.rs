@@ -49,7 +49,10 @@ pub(super) fn tool(out: &mut Vec<u8>, tool: &Tool, tasks: bool, style: Style) {
         }
     }
     if knows.tasks && tasks {
-        out.extend_from_slice(b",\"execution\":{\"taskSupport\":\"optional\"}");
+        let required = tool.requires_client.iter().any(|name| name == "tasks");
+        out.extend_from_slice(b",\"execution\":{\"taskSupport\":\"");
+        out.extend_from_slice(if required { b"required".as_slice() } else { b"optional" });
+        out.extend_from_slice(b"\"}");
     }
     if knows.icons && !tool.icons.is_empty() {
         member(out, "icons", &tool.icons);

@@ -277,7 +277,7 @@ impl Tokens {
             headers,
             body: Some(Bytes::from(body)),
             secret_in_url: Vec::new(),
-            secret_in_body: Vec::new(),
+            secrets: Vec::new(),
         };
         let options = SendOptions { idempotent: true, ..SendOptions::default() };
         // Boxed: a token endpoint is an upstream itself, whose future may hold this one.
