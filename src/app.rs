@@ -62,6 +62,20 @@ impl Loaded {
     }
 }
 
+/// How long memory must have been free before the allocator gives it back, and a little.
+const SETTLED: std::time::Duration = std::time::Duration::from_millis(1500);
+
+/// Has the allocator give back what loading took: several times what is kept. It does so where a thread ends; a
+/// server that nobody calls would keep it. Needs a runtime; comes back at once.
+pub fn give_back() {
+    tokio::spawn(async {
+        tokio::time::sleep(SETTLED).await;
+        let ends = || drop(std::hint::black_box(Vec::<u8>::with_capacity(64)));
+        // Without a thread it stays as it was.
+        let _ = std::thread::Builder::new().name("give-back".to_owned()).spawn(ends);
+    });
+}
+
 /// Loads and compiles everything that the inputs name.
 pub async fn load_all(inputs: &Inputs, environment: &dyn Environment) -> Loaded {
     load_with(inputs, environment, &[]).await

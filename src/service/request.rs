@@ -196,7 +196,8 @@ pub(super) const META_MAX_AGE: &str = "io.github.rest-mcp/maxAge";
 
 /// The URI of an answer that goes out as an embedded resource: names the call, not the API's address.
 pub(super) fn identity(tool: &Tool, context: &Context) -> String {
-    format!("rest-mcp://{}/{}", tool.name, context.request_id)
+    // For every answer, though few need it: put together without the formatting machinery.
+    ["rest-mcp://", &tool.name, "/", &context.request_id].concat()
 }
 
 /// What the model is told where there is no answer; the details go to the log.
