@@ -93,6 +93,8 @@ pub enum Visible {
         key: Arc<str>,
         /// Indices into [`Catalog::tools`], ascending.
         tools: Arc<[usize]>,
+        /// Indices into [`Catalog::resources`], ascending.
+        resources: Arc<[usize]>,
     },
 }
 
@@ -181,7 +183,7 @@ impl Access {
         }
         // The policy comes before the scopes: what it hides must not be told apart by a challenge.
         if let Some(rego) = &self.rego {
-            match rego.decide(&policy_input(caller, tool)) {
+            match rego.decide(caller, tool) {
                 Decision::Allow => {}
                 other => return other,
             }
@@ -267,7 +269,7 @@ fn operations<'a>(tool: &'a Tool, found: &mut Vec<(&'a OperationRef, &'a [String
     }
     match &tool.action {
         Action::Steps(steps) => steps.iter().for_each(|step| operations(&step.tool, found, depth + 1)),
-        Action::Workflow(workflow) => workflow.steps.iter().for_each(|step| operations(&step.tool, found, depth + 1)),
+        Action::Workflow(workflow) => workflow.tools().for_each(|tool| operations(tool, found, depth + 1)),
         _ => {}
     }
 }
@@ -280,15 +282,16 @@ fn reaches(tool: &Tool, test: &dyn Fn(&Tool) -> bool, depth: usize) -> bool {
     }
     match &tool.action {
         Action::Steps(steps) => steps.iter().any(|step| reaches(&step.tool, test, depth + 1)),
-        Action::Workflow(workflow) => workflow.steps.iter().any(|step| reaches(&step.tool, test, depth + 1)),
+        Action::Workflow(workflow) => workflow.tools().any(|tool| reaches(tool, test, depth + 1)),
         _ => false,
     }
 }
 
-/// The tools that pass, with a key that depends on nothing but the set.
+/// The tools that pass, and the resources whose tools do, with a key that depends on nothing but the two sets.
 pub fn visible_where(catalog: &Catalog, mut passes: impl FnMut(&Tool) -> bool) -> Visible {
     let mut hash = Sha256::new();
     let mut tools = Vec::new();
+    let mut resources = Vec::new();
     for (index, (name, tool)) in catalog.tools.iter().enumerate() {
         if passes(tool) {
             hash.update(name.as_bytes());
@@ -296,9 +299,17 @@ pub fn visible_where(catalog: &Catalog, mut passes: impl FnMut(&Tool) -> bool) -
             tools.push(index);
         }
     }
+    for (index, resource) in catalog.resources.iter().enumerate() {
+        if passes(&resource.tool) {
+            hash.update([1]);
+            hash.update(resource.uri.as_bytes());
+            hash.update([0]);
+            resources.push(index);
+        }
+    }
     let digest = hash.finalize();
     let key: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    Visible::Only { key: key.into(), tools: tools.into() }
+    Visible::Only { key: key.into(), tools: tools.into(), resources: resources.into() }
 }
 
 /// What a policy gets as `input`, embedded or remote, at discovery and at invocation: the caller

@@ -41,6 +41,12 @@ pub struct Config {
     /// Sessions for clients of the handshake revisions; off = every replica answers every request.
     #[serde(default)]
     pub legacy_sessions: LegacySessions,
+    /// Resources that clients subscribe to.
+    #[serde(default)]
+    pub subscriptions: Subscriptions,
+    /// Calls that go on after their request was answered.
+    #[serde(default)]
+    pub tasks: Tasks,
     /// Signs what travels through the client; the same on all replicas. Absent = a new one at every start.
     #[serde(default)]
     pub state_key: Option<Slot>,
@@ -70,6 +76,11 @@ pub struct Config {
     pub reload: Reload,
 }
 
+/// Markdown of every key of `rest-mcp.yaml`, out of its JSON Schema.
+pub fn reference() -> String {
+    crate::mapping::reference::markdown("The settings file", "rest-mcp schema config --markdown", &json_schema(), &[])
+}
+
 fn default_listen() -> Slot {
     Slot("127.0.0.1:8080".to_owned())
 }
@@ -83,6 +94,8 @@ impl Default for Config {
             tls: None,
             transports: Transports::default(),
             legacy_sessions: LegacySessions::default(),
+            subscriptions: Subscriptions::default(),
+            tasks: Tasks::default(),
             state_key: None,
             origins: Vec::new(),
             hosts: Vec::new(),

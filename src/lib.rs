@@ -40,6 +40,9 @@
 //! - Asking the person is always an `input_required` round inside; handshake revisions get server requests.
 //! - Where MCP's texts differ or are silent: bad arguments are tool errors in every revision, unknown tools are
 //!   JSON-RPC errors, `supportedVersions` lists 2026-07-28 only, WebSocket ([`transport`]) behaves like stdio.
+//! - A call becomes a task when it waits for a job of the API, or where `poll.questions: during` lets it ask on its way;
+//!   a failed job is a failed result, an answer that does not tell its state is a JSON-RPC error.
+//! - A resource that somebody subscribed to is asked about in the subscriber's own name, while he listens.
 //! - Plain HTTP to a source's own origin goes over a bare connection pool; everything else over `reqwest`.
 //! - An API that repeats a secret of the request it got shows stars to the model; secrets of digits alone or of less than
 //!   eight bytes are left, they can't be told from data (`request/mask`).

@@ -22,13 +22,14 @@ mod subscribe;
 mod tasks;
 mod text;
 mod version;
+mod watch;
 
 pub(crate) use error::{INVALID_REQUEST, RpcError, TOO_MANY_REQUESTS};
 pub use events::Level;
 pub(crate) use legacy::{Admission, Session};
 pub(crate) use modern::header_without_claim;
 pub(crate) use queue::Queue;
-pub(crate) use subscribe::{EVERYTHING, for_legacy};
+pub(crate) use subscribe::{EVERYTHING, list_changed, updated};
 pub use version::Version;
 
 use crate::access::Caller;
@@ -75,8 +76,12 @@ pub struct Settings {
     pub ttl_ms: u64,
     /// True if every `cacheScope` is `private`, also of lists that are the same for everybody.
     pub private_lists: bool,
-    /// Announce changes (`listChanged`, `resources.subscribe`).
+    /// Announce changes of lists (`listChanged`).
     pub list_changed: bool,
+    /// How often a resource that a client subscribed to is asked whether it changed; zero = none can be subscribed to.
+    pub watch_every: Duration,
+    /// Most resources watched at a time.
+    pub max_watched: usize,
     /// Signs cursors; the same on all replicas. Empty = random.
     pub state_key: Vec<u8>,
     /// Deepest nesting of a message.
@@ -109,6 +114,8 @@ impl Default for Settings {
             ttl_ms: 0,
             private_lists: false,
             list_changed: true,
+            watch_every: Duration::from_secs(30),
+            max_watched: 1000,
             state_key: Vec::new(),
             max_depth: 100,
             max_in_flight: 128,
@@ -172,6 +179,7 @@ pub struct Server {
     settings: Settings,
     view: ArcSwap<View>,
     tasks: tasks::Tasks,
+    watches: watch::Watches,
     state_key: Vec<u8>,
     /// `serverInfo` of modern results, as JSON text and as a member of `_meta`.
     info_text: String,
@@ -189,12 +197,14 @@ impl Server {
         let state_key = if settings.state_key.is_empty() { key.to_vec() } else { settings.state_key.clone() };
         let seed = seed.first_chunk::<8>().copied().map_or(0, u64::from_le_bytes);
         let tasks = tasks::Tasks::new(settings.max_tasks, settings.task_retention);
+        let watches = watch::Watches::new(settings.watch_every, settings.max_watched);
         let view = ArcSwap::from_pointee(View::new(handler.catalog(), tasks.is_on()));
         let mut server = Server {
             handler,
             settings,
             view,
             tasks,
+            watches,
             state_key,
             info_text: String::new(),
             info_member: String::new(),
@@ -211,7 +221,7 @@ impl Server {
         &self.settings
     }
 
-    /// Fires on reload and on updates of watched resources.
+    /// Fires on reload.
     pub(crate) fn changes(&self) -> tokio::sync::broadcast::Receiver<crate::service::Change> {
         self.handler.changes()
     }
@@ -300,7 +310,8 @@ impl Server {
         let mut capabilities = json!({"logging": {}, "tools": {"listChanged": changed}});
         if let Some(object) = capabilities.as_object_mut() {
             if !catalog.resources.is_empty() {
-                object.insert("resources".to_owned(), json!({"subscribe": changed, "listChanged": changed}));
+                object
+                    .insert("resources".to_owned(), json!({"subscribe": self.watches.is_on(), "listChanged": changed}));
             }
             if !catalog.prompts.is_empty() {
                 object.insert("prompts".to_owned(), json!({"listChanged": changed}));
@@ -330,23 +341,25 @@ impl Server {
                 !self.handler.catalog().resources.is_empty()
             }
             "resources/subscribe" | "resources/unsubscribe" => {
-                !modern && self.settings.list_changed && !self.handler.catalog().resources.is_empty()
+                !modern && self.watches.is_on() && !self.handler.catalog().resources.is_empty()
             }
             "prompts/list" | "prompts/get" => !self.handler.catalog().prompts.is_empty(),
             "completion/complete" => completes(&self.handler.catalog()),
             "tasks/get" | "tasks/cancel" => (modern || version.knows().tasks) && self.view().tasks,
             "tasks/result" => version.knows().tasks && self.view().tasks,
             "tasks/update" => modern && self.view().tasks,
-            "subscriptions/listen" => modern && self.settings.list_changed,
+            "subscriptions/listen" => {
+                modern && (self.settings.list_changed || self.watches.is_on() || self.view().tasks)
+            }
             _ => false,
         }
     }
 
     /// How long a call of this tool lives as a task; `None` = it never becomes one.
-    fn task_plan(&self, name: &str, wanted: Option<Duration>) -> Option<tasks::Plan> {
+    fn task_plan(&self, name: &str, wanted: Option<Duration>, version: Version) -> Option<tasks::Plan> {
         let view = self.view();
         let rules = tasks::waits(view.catalog.tools.get(name).filter(|_| view.tasks)?)?;
-        Some(self.tasks.plan(rules, wanted))
+        Some(self.tasks.plan(rules, wanted, version))
     }
 
     /// Asks what a remote policy must be asked before [`Handler::visible`] can answer.
@@ -450,7 +463,9 @@ impl Server {
         let mut z = self.seed.wrapping_add(count.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Arc::from(format!("{:016x}", z ^ (z >> 31)))
+        let digits = (z ^ (z >> 31)).to_be_bytes();
+        let hex = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+        Arc::from(digits.iter().flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]).collect::<String>())
     }
 }
 

@@ -16,6 +16,7 @@ mod search;
 pub mod state;
 mod steps;
 mod stream;
+mod watch;
 mod workflow;
 
 pub use crate::access::Visible;
@@ -97,6 +98,9 @@ pub trait Events: Send + Sync {
     fn waiting(&self) {}
 }
 
+/// Name of the tasks extension.
+pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
 /// What the client declared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClientFeatures {
@@ -106,7 +110,7 @@ pub struct ClientFeatures {
     pub sampling: bool,
     /// Roots.
     pub roots: bool,
-    /// 2026-07-28 tasks extension.
+    /// Calls may become tasks: the extension of 2026-07-28, or `params.task` of 2025-11-25.
     pub tasks: bool,
 }
 
@@ -201,8 +205,17 @@ pub enum Change {
     Prompts,
     /// The resource list.
     Resources,
-    /// One resource's contents.
-    ResourceUpdated(String),
+}
+
+/// What a resource looked like: after a change, its digest is another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// SHA-256 of what was read.
+    pub digest: [u8; 32],
+    /// The API's `ETag`.
+    pub etag: Option<String>,
+    /// The API's `Last-Modified`.
+    pub modified: Option<String>,
 }
 
 /// A boxed future.
@@ -237,6 +250,14 @@ pub trait Handler: Send + Sync {
     ) -> Answer<'a, Content>;
     /// `resources/read`.
     fn read_resource<'a>(&'a self, context: &'a Context, uri: &'a str, round: Round) -> Answer<'a, ReadResult>;
+    /// What a resource looks like now, asked in the caller's own name; `last` is what was seen before. The error is
+    /// [`Failure::UnknownResource`] where the caller may not read it.
+    fn glance<'a>(
+        &'a self,
+        context: &'a Context,
+        uri: &'a str,
+        last: Option<&'a Mark>,
+    ) -> BoxFuture<'a, Result<Mark, Failure>>;
     /// `prompts/get`.
     fn get_prompt<'a>(
         &'a self,
@@ -255,6 +276,6 @@ pub trait Handler: Send + Sync {
         typed: &'a str,
         given: &'a Map<String, Value>,
     ) -> Answer<'a, Completion>;
-    /// Fires on reload and on updates of watched resources.
+    /// Fires on reload.
     fn changes(&self) -> tokio::sync::broadcast::Receiver<Change>;
 }

@@ -4,14 +4,18 @@ mod binary;
 mod callers;
 mod faults;
 mod kinds;
+mod official_client;
 mod reloads;
 mod replicas;
 mod scopes;
 mod seeing;
 mod settings;
+mod watching;
 
+use crate::protocol::official;
 use crate::upstream::server::{Act, Server, answer, serve};
 use rest_mcp::app::{Named, Setup, Sidecar, Telemetry, load_all, refused};
+use rest_mcp::protocol::Version;
 use rest_mcp::reload::{self, Times};
 use rest_mcp::transport::serve_http;
 use serde_json::{Value, json};
@@ -222,8 +226,21 @@ pub async fn post(http: &reqwest::Client, url: &str, headers: &[(&str, &str)], m
     let status = response.status().as_u16();
     let challenge = response.headers().get("www-authenticate").map(|value| value.to_str().unwrap().to_owned());
     let text = response.text().await.unwrap();
-    let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+    let body: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+    if body.get("jsonrpc").is_some() {
+        checked(message, &body);
+    }
     Reply { status, challenge, body, text }
+}
+
+/// An answer satisfies the official schema of the revision that its request speaks.
+pub fn checked(request: &Value, answer: &Value) {
+    let version = match request["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_null() {
+        false => Version::V2026_07_28,
+        true => Version::V2025_11_25,
+    };
+    let method = request["method"].as_str().filter(|_| answer.get("result").is_some());
+    official::check(version, answer, method);
 }
 
 pub fn lines(text: &str) -> Vec<Value> {

@@ -6,6 +6,7 @@
 mod client;
 mod decisions;
 mod doors;
+mod limits;
 mod official_client;
 mod other_transports;
 mod sessions;

@@ -27,6 +27,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Old audit files that are kept at most.
 const MOST_KEPT: usize = 1000;
+/// How often metrics are summed up.
+const UPKEEP: Duration = Duration::from_secs(5);
 
 /// What watches the server; made first, since metrics are handed out while the parts are made.
 pub struct Telemetry {
@@ -144,6 +146,11 @@ impl Sidecar {
         let mut protocol = protocol_settings(&loaded.catalog);
         protocol.state_key = key.clone().unwrap_or_default();
         protocol.private_lists = !setup.config.is_open();
+        let config = &setup.config;
+        protocol.watch_every = config.subscriptions.every.0;
+        protocol.max_watched = config.subscriptions.max;
+        protocol.max_tasks = config.tasks.max;
+        protocol.task_retention = config.tasks.retention.0;
         // A task lives in one process: where every replica answers every request, the next one would not know it.
         if !setup.config.legacy_sessions.enabled {
             protocol.max_tasks = 0;
@@ -215,6 +222,9 @@ impl Sidecar {
                 .map_or(fallback.messages_path.clone(), |path| format!("{path}/messages")),
             websocket_path: if from_file { transports.websocket.clone() } else { fallback.websocket_path.clone() },
             max_body: usize::try_from(config.limits.max_body.0).unwrap_or(usize::MAX),
+            max_frame: usize::try_from(config.limits.max_frame.0).unwrap_or(usize::MAX),
+            max_connections: config.limits.connections,
+            stall_timeout: config.limits.stall.0,
             max_requests: config.limits.in_flight,
             sessions: Sessions {
                 enabled: config.legacy_sessions.enabled,
@@ -232,11 +242,19 @@ impl Sidecar {
         }
     }
 
-    /// Serves metrics and health on their own listener, if the settings name one, until `stop`.
+    /// Keeps metrics small, and serves them with health on their own listener, if the settings name one, until `stop`.
     ///
     /// # Errors
     /// One text: the address can't be used.
     pub async fn observe(&self, stop: CancellationToken) -> Result<Option<SocketAddr>, String> {
+        if let Some(prometheus) = self.telemetry.prometheus.clone() {
+            let stop = stop.clone();
+            tokio::spawn(async move {
+                while tokio::time::timeout(UPKEEP, stop.cancelled()).await.is_err() {
+                    prometheus.upkeep();
+                }
+            });
+        }
         let setup = self.setup();
         let telemetry = &setup.config.telemetry;
         let Some(slot) = &telemetry.listen else { return Ok(None) };
@@ -335,6 +353,7 @@ impl Reloadable for Sidecar {
                 tracing::error!(problems = problems.join("; "), "certificates were not reloaded; the old ones stay");
             }
             let renewed = self.renew().await;
+            super::give_back();
             match &renewed {
                 Ok(diff) if diff.is_empty() => tracing::info!("reloaded, no tool changed"),
                 Ok(diff) => {

@@ -129,8 +129,16 @@ impl Check<'_, '_> {
         if let Some(otlp) = &config.telemetry.otlp {
             self.http_url("/telemetry/otlp", otlp);
         }
-        if config.limits.max_body.0 < 1024 {
-            self.error("out-of-range", "/limits/max_body", "no request would fit", "write a size such as `4MiB`");
+        for (pointer, size) in
+            [("/limits/max_body", config.limits.max_body), ("/limits/max_frame", config.limits.max_frame)]
+        {
+            if size.0 < 1024 {
+                self.error("out-of-range", pointer, "no request would fit", "write a size such as `4MiB`");
+            }
+        }
+        if config.limits.stall.0.is_zero() {
+            let message = "every client would be too slow";
+            self.error("out-of-range", "/limits/stall", message, "write a duration such as `60s`");
         }
     }
 

@@ -54,6 +54,40 @@ impl Default for LegacySessions {
     }
 }
 
+/// Resources that clients subscribe to: asked now and then whether they changed, in the subscriber's own name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Subscriptions {
+    /// How often (default 30s; 0s = resources can't be subscribed to).
+    pub every: Duration,
+    /// Most resources watched at a time (default 1000).
+    #[schemars(range(min = 1))]
+    pub max: usize,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        Subscriptions { every: Duration(std::time::Duration::from_secs(30)), max: 1000 }
+    }
+}
+
+/// Calls that go on after their request was answered. They live in this process: with `legacy_sessions` off, where any
+/// replica may get the next request, there are none.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tasks {
+    /// Most at a time, of which one caller may hold a quarter (default 256; 0 = none).
+    pub max: usize,
+    /// How long one is kept after its job's longest wait (default 10m).
+    pub retention: Duration,
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        Tasks { max: 256, retention: Duration(std::time::Duration::from_secs(10 * 60)) }
+    }
+}
+
 /// Audit events, one JSON line each.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -129,6 +163,13 @@ pub enum LogFormat {
 pub struct ServerLimits {
     /// Largest request body (default 4MiB).
     pub max_body: Bytes,
+    /// Longest stdio line or WebSocket message (default 16MiB).
+    pub max_frame: Bytes,
+    /// Connections at the same time; more wait to be accepted (default 10000).
+    #[schemars(range(min = 1))]
+    pub connections: usize,
+    /// A client that takes no bytes for this long is disconnected (default 60s).
+    pub stall: Duration,
     /// Requests at the same time; more are answered with 503 (default 1024).
     #[schemars(range(min = 1))]
     pub in_flight: usize,
@@ -142,6 +183,9 @@ impl Default for ServerLimits {
     fn default() -> Self {
         ServerLimits {
             max_body: Bytes(4 * 1024 * 1024),
+            max_frame: Bytes(16 * 1024 * 1024),
+            connections: 10_000,
+            stall: Duration(std::time::Duration::from_secs(60)),
             in_flight: 1024,
             drain: Duration(std::time::Duration::from_secs(30)),
             drain_delay: Duration(std::time::Duration::ZERO),

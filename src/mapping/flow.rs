@@ -54,6 +54,8 @@ pub struct Poll {
     pub status: Option<String>,
     /// Statuses that end the wait.
     pub until: Vec<Json>,
+    /// Those among them that mean the job failed: the result is an error.
+    pub failed: Vec<Json>,
     /// Where to ask: `header location`, `operation NAME` or a dotted path of a URL in the body.
     pub location: Option<String>,
     /// Pause; `Retry-After` wins.
@@ -64,6 +66,19 @@ pub struct Poll {
     pub progress: Option<String>,
     /// Dotted path of the result URL once done.
     pub result: Option<String>,
+    /// When `ask` and `confirm` are put to clients with the tasks extension: before the task begins, or during it.
+    pub questions: Questions,
+}
+
+/// `poll.questions`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Questions {
+    /// The call waits for the answers; the task begins with the job.
+    #[default]
+    Before,
+    /// The task begins at once and waits for the answers.
+    During,
 }
 
 /// Read an upstream stream (`text/event-stream`, NDJSON).

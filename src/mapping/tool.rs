@@ -23,6 +23,8 @@ pub struct ToolRules {
     pub input: Option<Json>,
     /// Steps of a composite tool.
     pub steps: Vec<StepRules>,
+    /// `workflowId` of an Arazzo document under `workflows` of a source; absent = the tool's own name, where it is one.
+    pub workflow: Option<String>,
     /// Offline tests.
     pub tests: Vec<ToolTest>,
     /// Edits.
@@ -91,6 +93,8 @@ pub enum ClientCapability {
     Sampling,
     /// `roots`.
     Roots,
+    /// Tasks: calls only run as a task (`io.modelcontextprotocol/tasks`, or `params.task` of 2025-11-25).
+    Tasks,
 }
 
 /// A description.

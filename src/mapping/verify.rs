@@ -3,6 +3,7 @@
 
 mod edits;
 mod offer;
+mod poll;
 mod source;
 mod steps;
 mod tool;

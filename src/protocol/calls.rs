@@ -8,12 +8,18 @@ use super::version::Version;
 use super::{Scope, Server, convert, text};
 use crate::content::{Content, wire};
 use crate::service::{
-    ClientFeatures, Completion, Context, Events, Failure, Outcome, Peer, PromptResult, ReadResult, Round, TraceContext,
+    ClientFeatures, Completion, Context, Events, Failure, Outcome, Peer, PromptResult, ReadResult, Round,
+    TASKS_EXTENSION, TraceContext,
 };
+use http::HeaderName;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
+
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
+const BAGGAGE: HeaderName = HeaderName::from_static("baggage");
 
 /// What the client declared, beyond what the service needs to know.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,7 +41,7 @@ impl Features {
                 elicitation: form,
                 sampling: object("sampling").is_some(),
                 roots: object("roots").is_some(),
-                tasks: object("extensions").is_some_and(|known| known.get("io.modelcontextprotocol/tasks").is_some()),
+                tasks: object("extensions").is_some_and(|known| known.get(TASKS_EXTENSION).is_some()),
             },
             elicitation_url: elicitation.is_some_and(|modes| modes.contains_key("url")),
         }
@@ -174,7 +180,7 @@ pub(crate) fn progress_token<'a>(meta: Option<&Meta<'a>>) -> Result<Option<&'a s
 pub(crate) fn trace(scope: &Scope<'_>, meta: Option<&Meta<'_>>) -> Option<Arc<TraceContext>> {
     let from_meta = |raw: Option<&RawValue>| raw.and_then(string).map(Cow::into_owned);
     let from_header =
-        |name: &str| scope.headers.and_then(|headers| headers.get(name)?.to_str().ok()).map(str::to_owned);
+        |name: HeaderName| scope.headers.and_then(|headers| headers.get(name)?.to_str().ok()).map(str::to_owned);
     let mut found = TraceContext {
         traceparent: meta.and_then(|meta| from_meta(meta.traceparent)),
         tracestate: meta.and_then(|meta| from_meta(meta.tracestate)),
@@ -182,9 +188,9 @@ pub(crate) fn trace(scope: &Scope<'_>, meta: Option<&Meta<'_>>) -> Option<Arc<Tr
     };
     if found == TraceContext::default() {
         found = TraceContext {
-            traceparent: from_header("traceparent"),
-            tracestate: from_header("tracestate"),
-            baggage: from_header("baggage"),
+            traceparent: from_header(TRACEPARENT),
+            tracestate: from_header(TRACESTATE),
+            baggage: from_header(BAGGAGE),
         };
     }
     found.traceparent = found.traceparent.filter(|text| is_traceparent(text));
@@ -229,12 +235,15 @@ pub(crate) fn context(
     features: Features,
     events: Option<Arc<dyn Events>>,
 ) -> Context {
+    let mut client = features.known;
+    // Where the operator turned tasks off, a call that should be one runs as any other.
+    client.tasks |= !server.view().tasks;
     Context {
         caller: Arc::clone(&scope.caller),
         request_id: server.next_request_id(),
         cancel: scope.cancel.clone(),
         events,
-        client: features.known,
+        client,
         trace: trace(scope, request.params.meta.as_ref()),
         local: scope.local,
         transport: scope.transport,

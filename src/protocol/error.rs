@@ -110,7 +110,15 @@ impl RpcError {
 
 /// Text for peers whose revision has no code for a missing capability.
 pub(crate) fn missing_capability(required: &Value) -> String {
-    let names: Vec<&str> = required.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = required
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, inner)| match inner.as_object().and_then(|inner| inner.keys().next()) {
+            Some(extension) if name == "extensions" => extension.as_str(),
+            _ => name.as_str(),
+        })
+        .collect();
     format!("This needs the client capability {}, which this client did not declare", names.join(", "))
 }
 

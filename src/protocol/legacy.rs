@@ -75,7 +75,7 @@ async fn dispatch(
             session.set_level(level.ok_or_else(|| RpcError::new(INVALID_PARAMS, "Unknown log level"))?);
             Ok(empty(request))
         }
-        "resources/subscribe" | "resources/unsubscribe" => subscribe(server, session, request, version),
+        "resources/subscribe" | "resources/unsubscribe" => subscribe(server, session, request, scope, version).await,
         "tasks/get" | "tasks/result" | "tasks/cancel" => {
             tasks::serve(server, request, scope, version, session.features()).await
         }
@@ -112,7 +112,13 @@ fn initialize(server: &Server, session: &Session, request: &Request<'_>, scope: 
     Ok(Reply::result(request.id.as_json(), |out| text::put(out, &result)))
 }
 
-fn subscribe(server: &Server, session: &Session, request: &Request<'_>, version: Version) -> Result<Reply, RpcError> {
+async fn subscribe(
+    server: &Server,
+    session: &Session,
+    request: &Request<'_>,
+    scope: &Scope<'_>,
+    version: Version,
+) -> Result<Reply, RpcError> {
     let uri = request
         .params
         .uri
@@ -122,11 +128,15 @@ fn subscribe(server: &Server, session: &Session, request: &Request<'_>, version:
         session.unsubscribe(&uri);
         return Ok(empty(request));
     }
-    let known = |resource: &std::sync::Arc<crate::catalog::Resource>| resource.is_template || resource.uri == uri;
-    if !server.handler.catalog().resources.iter().any(known) {
-        return Err(RpcError::from_failure(Failure::UnknownResource(uri.into_owned()), version));
+    if !session.can_ask() {
+        return Err(RpcError::new(INVALID_REQUEST, "Without a session nobody could be told of a change"));
     }
-    if !session.subscribe(&uri) {
+    if session.is_subscribed(&uri) {
+        return Ok(empty(request));
+    }
+    let subscription = server.watch(scope, &uri, session.inbox()).await;
+    let subscription = subscription.map_err(|failure| RpcError::from_failure(failure, version))?;
+    if !session.subscribe(&uri, subscription) {
         return Err(RpcError::new(INVALID_PARAMS, "Too many subscriptions"));
     }
     Ok(empty(request))
@@ -138,10 +148,11 @@ fn refusal(text: String) -> Done {
 }
 
 /// The task that the client wants its call to be (`params.task`, 2025-11-25).
-fn task_plan(
+async fn task_plan(
     server: &Server,
     call: &Call<'_>,
     request: &Request<'_>,
+    scope: &Scope<'_>,
     version: Version,
 ) -> Result<Option<Plan>, RpcError> {
     let (Call::Tool { name, .. }, Some(raw)) = (call, request.params.task.filter(|raw| raw.get() != "null")) else {
@@ -157,10 +168,12 @@ fn task_plan(
         None | Some(Value::Null) => None,
         Some(ttl) => Some(Duration::from_millis(ttl.as_u64().ok_or_else(bad)?)),
     };
-    if !server.view().catalog.tools.contains_key(name.as_ref()) {
+    server.look(scope).await;
+    // A hidden tool must look like an unknown one.
+    if server.seen_tool(name, &scope.caller).is_none() {
         return Ok(None);
     }
-    let plan = server.task_plan(name, ttl);
+    let plan = server.task_plan(name, ttl, version);
     plan.map(Some).ok_or_else(|| RpcError::new(METHOD_NOT_FOUND, "This tool does not run as a task"))
 }
 
@@ -175,16 +188,17 @@ async fn call(
     let meta = request.params.meta.as_ref();
     let token = calls::progress_token(meta)?;
     let level = session.level().unwrap_or(server.settings.log_level);
-    let plan = task_plan(server, &call, request, version)?;
+    let plan = task_plan(server, &call, request, scope, version).await?;
     let events = calls::listener(scope.queue, token, Some(level), version);
-    let features = session.features();
+    let mut features = session.features();
+    features.known.tasks = plan.is_some();
     let context = calls::context(server, scope, request, version, features, events.clone().map(|events| events as _));
     let mut round = Round::default();
     let mut outcome = Err(RpcError::new(INTERNAL_ERROR, "Too many rounds of questions"));
     for _ in 0..server.settings.max_rounds.max(1) {
         let came_to = match (&call, plan) {
             (Call::Tool { name, arguments }, Some(plan)) => {
-                match tasks::start(server, name, *arguments, context.clone(), round, version, plan).await {
+                match tasks::start(server, name, *arguments, context.clone(), round, version, features, plan).await {
                     Started::Outcome(outcome) => outcome.map(|outcome| calls::map(outcome, Done::Tool)),
                     Started::Task(task) => {
                         if let Some(events) = events {
@@ -212,6 +226,11 @@ async fn call(
                         break;
                     }
                 }
+            }
+            Err(Failure::MissingCapability(needed)) if version.knows().tasks && needed.get("extensions").is_some() => {
+                let text = "This tool runs only as a task: send `params.task`";
+                outcome = Err(RpcError::new(METHOD_NOT_FOUND, text));
+                break;
             }
             Err(Failure::MissingCapability(needed)) if matches!(call, Call::Tool { .. }) => {
                 outcome = Ok(refusal(missing_capability(&needed)));

@@ -104,7 +104,7 @@ async fn dispatch(
         "tasks/get" | "tasks/update" | "tasks/cancel" => {
             tasks::serve(server, request, scope, version, described.features).await
         }
-        "subscriptions/listen" => subscribe::listen(server, request, scope).await,
+        "subscriptions/listen" => subscribe::listen(server, request, scope, described.features).await,
         _ => call(server, request, scope, described).await,
     }
 }
@@ -165,12 +165,12 @@ async fn call(
         calls::context(server, scope, request, version, described.features, events.clone().map(|events| events as _));
     let plan = match &call {
         // The server alone decides, and only for a client that knows tasks.
-        Call::Tool { name, .. } if described.features.known.tasks => server.task_plan(name, None),
+        Call::Tool { name, .. } if described.features.known.tasks => server.task_plan(name, None, version),
         _ => None,
     };
     let outcome = match (&call, plan) {
         (Call::Tool { name, arguments }, Some(plan)) => {
-            match tasks::start(server, name, *arguments, context, round, version, plan).await {
+            match tasks::start(server, name, *arguments, context, round, version, described.features, plan).await {
                 Started::Task(task) => Ok(Err(task)),
                 Started::Outcome(outcome) => outcome.map(|outcome| Ok(calls::map(outcome, Done::Tool))),
             }

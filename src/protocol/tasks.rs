@@ -2,36 +2,42 @@
 //! `io.modelcontextprotocol/tasks` (2026-07-28).
 //!
 //! A call becomes a task when it begins to wait for a job of the API (`poll`): whatever must be asked
-//! is asked before, and what is done at once is answered at once. Tasks live in this process, bound to
-//! their caller, bounded in number and age.
+//! is asked before, and what is done at once is answered at once. Where the mapping says so, a client of
+//! the extension is asked during the task instead. Tasks live in this process, bound to their caller,
+//! bounded in number and age.
 
 mod answer;
+mod questions;
 
-pub(crate) use answer::{create, serve};
+pub(crate) use answer::{create, notification, serve};
 
 use super::Server;
-use super::calls::Done;
+use super::calls::{Done, Features};
 use super::error::RpcError;
 use super::version::Version;
 use crate::access::Caller;
 use crate::catalog::{Action, Catalog, Tool};
 use crate::content::Content;
-use crate::mapping::Poll;
-use crate::service::{Context, Events, Failure, Outcome, Round, state};
+use crate::mapping::{Poll, Questions};
+use crate::service::{Context, Events, Failure, Outcome, Round, TASKS_EXTENSION, state};
 use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, broadcast, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// The extension's name.
-pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+pub(crate) const EXTENSION: &str = TASKS_EXTENSION;
 /// `_meta` key that ties a result to its task (2025-11-25).
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 /// Share of all tasks that one caller may hold, as a divisor.
 const SHARE: usize = 4;
+/// Changes that a slow listener may be behind before it is told of every task anew.
+const KEPT_CHANGES: usize = 256;
+/// How much longer a task lives that may have to wait for a person.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -40,7 +46,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// How the tool waits for its job; `None` = its calls never become tasks.
 pub(crate) fn waits(tool: &Tool) -> Option<&Poll> {
     match &tool.action {
-        Action::Request(action) => action.poll.as_ref(),
+        Action::Request(action) => action.poll.as_ref().map(|plan| &plan.rules),
         _ => None,
     }
 }
@@ -53,9 +59,11 @@ pub(crate) fn any(catalog: &Catalog) -> bool {
 /// All tasks of the process.
 #[derive(Debug)]
 pub(crate) struct Tasks {
-    table: Mutex<IndexMap<Box<str>, Arc<Task>>>,
+    table: Mutex<IndexMap<Arc<str>, Arc<Task>>>,
     most: usize,
     retention: Duration,
+    /// Ids of tasks that changed.
+    changes: broadcast::Sender<Arc<str>>,
 }
 
 /// How long one task may live and how often it is worth asking.
@@ -63,12 +71,14 @@ pub(crate) struct Tasks {
 pub(crate) struct Plan {
     ttl: Duration,
     every: Duration,
+    /// Questions are asked during the task.
+    asks: bool,
 }
 
 /// One call that outlives its request.
 #[derive(Debug)]
 pub(crate) struct Task {
-    id: Box<str>,
+    id: Arc<str>,
     owner: [u8; 32],
     tool: Box<str>,
     version: Version,
@@ -79,6 +89,9 @@ pub(crate) struct Task {
     cancel: CancellationToken,
     /// Fires once there is an end.
     ended: CancellationToken,
+    /// Every question is answered.
+    answered: Notify,
+    changes: broadcast::Sender<Arc<str>>,
     progress: Mutex<Progress>,
 }
 
@@ -86,6 +99,7 @@ pub(crate) struct Task {
 struct Progress {
     updated: SystemTime,
     message: Option<String>,
+    asked: questions::Asked,
     end: Option<End>,
 }
 
@@ -101,7 +115,7 @@ fn owner(caller: &Caller) -> [u8; 32] {
 }
 
 /// 128 random bits as hexadecimal digits.
-fn new_id() -> Option<Box<str>> {
+fn new_id() -> Option<Arc<str>> {
     let mut bytes = [0u8; 16];
     getrandom::fill(&mut bytes).ok()?;
     Some(format!("{:032x}", u128::from_be_bytes(bytes)).into())
@@ -110,19 +124,26 @@ fn new_id() -> Option<Box<str>> {
 impl Tasks {
     /// At most `most` at once; kept for `retention` after their longest wait.
     pub(crate) fn new(most: usize, retention: Duration) -> Self {
-        Tasks { table: Mutex::default(), most, retention }
+        Tasks { table: Mutex::default(), most, retention, changes: broadcast::channel(KEPT_CHANGES).0 }
     }
 
     pub(crate) fn is_on(&self) -> bool {
         self.most > 0
     }
 
+    /// Ids of tasks that change from now on.
+    pub(crate) fn changes(&self) -> broadcast::Receiver<Arc<str>> {
+        self.changes.subscribe()
+    }
+
     /// `wanted` is the client's own wish for the lifetime.
-    pub(crate) fn plan(&self, rules: &Poll, wanted: Option<Duration>) -> Plan {
+    pub(crate) fn plan(&self, rules: &Poll, wanted: Option<Duration>, version: Version) -> Plan {
         let at_most = rules.at_most.map_or(Duration::from_secs(600), |limit| limit.0);
-        let longest = at_most.saturating_add(self.retention);
+        let asks = version.is_modern() && rules.questions == Questions::During;
+        let longest =
+            at_most.saturating_add(self.retention).saturating_add(if asks { PATIENCE } else { Duration::ZERO });
         let every = rules.every.map_or(Duration::from_secs(2), |every| every.0).max(Duration::from_millis(1));
-        Plan { ttl: wanted.map_or(longest, |wanted| wanted.clamp(Duration::from_secs(1), longest)), every }
+        Plan { ttl: wanted.map_or(longest, |wanted| wanted.clamp(Duration::from_secs(1), longest)), every, asks }
     }
 
     /// A new task; `None` if there is no room for it.
@@ -146,7 +167,9 @@ impl Tasks {
             plan,
             cancel,
             ended: CancellationToken::new(),
-            progress: Mutex::new(Progress { updated: now, message: None, end: None }),
+            answered: Notify::new(),
+            changes: self.changes.clone(),
+            progress: Mutex::new(Progress { updated: now, message: None, asked: Default::default(), end: None }),
         });
         let mut table = lock(&self.table);
         sweep(&mut table);
@@ -172,7 +195,7 @@ impl Tasks {
 }
 
 /// Removes what is too old.
-fn sweep(table: &mut IndexMap<Box<str>, Arc<Task>>) {
+fn sweep(table: &mut IndexMap<Arc<str>, Arc<Task>>) {
     table.retain(|_, task| {
         let keep = task.born.elapsed() < task.plan.ttl;
         if !keep {
@@ -183,28 +206,47 @@ fn sweep(table: &mut IndexMap<Box<str>, Arc<Task>>) {
 }
 
 impl Task {
-    /// Sets the end unless there is one.
-    fn finish(&self, end: End) {
+    pub(crate) fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    /// Changes what is known of a task that has not ended; false if it has.
+    fn change(&self, change: impl FnOnce(&mut Progress)) -> bool {
         let mut progress = lock(&self.progress);
-        if progress.end.is_none() {
-            progress.end = Some(end);
-            progress.updated = SystemTime::now();
-            progress.message = None;
+        if progress.end.is_some() {
+            return false;
         }
+        change(&mut progress);
+        progress.updated = SystemTime::now();
         drop(progress);
+        // Nobody listening is no failure.
+        let _ = self.changes.send(Arc::clone(&self.id));
+        true
+    }
+
+    /// Sets the end unless there is one; false if there was.
+    fn finish(&self, end: End) -> bool {
+        let set = self.change(|progress| {
+            // The extension: a failed task SHOULD say in words why.
+            progress.message = match &end {
+                End::Error(error) if self.version.is_modern() => Some(error.message.to_string()),
+                _ => None,
+            };
+            progress.end = Some(end);
+        });
         self.ended.cancel();
+        set
     }
 
     /// The call came to an end.
     fn came_to(&self, outcome: Result<Outcome<Content>, Failure>) {
-        self.finish(match outcome {
+        let failure = match outcome {
             Ok(Outcome::Complete(content)) => return self.done(Done::Tool(content)),
             // Questions come before the request to the API, waiting after it.
-            Ok(Outcome::InputRequired { .. }) => {
-                End::Error(RpcError::from_failure(Failure::Internal("Asked too late".to_owned()), self.version))
-            }
-            Err(failure) => End::Error(RpcError::from_failure(failure, self.version)),
-        });
+            Ok(Outcome::InputRequired { .. }) => Failure::Internal("Asked too late".to_owned()),
+            Err(failure) => failure,
+        };
+        self.finish(End::Error(RpcError::from_failure(failure, self.version)));
     }
 
     /// The call came to this.
@@ -220,18 +262,13 @@ impl Task {
 
     /// Stops the call; false if it had ended already.
     fn stop(&self) -> bool {
-        let running = lock(&self.progress).end.is_none();
-        self.finish(End::Cancelled);
+        let running = self.finish(End::Cancelled);
         self.cancel.cancel();
         running
     }
 
     fn report(&self, message: String) {
-        let mut progress = lock(&self.progress);
-        if progress.end.is_none() {
-            progress.message = Some(message);
-            progress.updated = SystemTime::now();
-        }
+        self.change(|progress| progress.message = Some(message));
     }
 }
 
@@ -275,6 +312,7 @@ pub(crate) enum Started {
     Task(Arc<Task>),
 }
 
+#[allow(clippy::too_many_arguments)]
 /// Runs one round of a call; returns as soon as it ends or begins to wait. `context.cancel` stops it
 /// until it is a task; so does dropping the future.
 pub(crate) async fn start(
@@ -284,6 +322,7 @@ pub(crate) async fn start(
     mut context: Context,
     round: Round,
     version: Version,
+    features: Features,
     plan: Plan,
 ) -> Started {
     let given_up = context.cancel.clone();
@@ -296,6 +335,7 @@ pub(crate) async fn start(
     let (sender, mut receiver) = oneshot::channel();
     let (handler, tool, owned) = (Arc::clone(&server.handler), name.to_owned(), arguments.map(ToOwned::to_owned));
     let own = Arc::clone(&listener);
+    let asking = plan.asks.then(|| context.clone());
     tokio::spawn(async move {
         let outcome = handler.call_tool(&context, &tool, owned.as_deref(), round).await;
         // Nobody waits any more: then there is a task.
@@ -308,7 +348,19 @@ pub(crate) async fn start(
     let lost = |_| Err(Failure::Internal("The call ended without an answer".to_owned()));
     tokio::select! {
         biased;
-        outcome = &mut receiver => return Started::Outcome(outcome.unwrap_or_else(lost)),
+        outcome = &mut receiver => match (outcome.unwrap_or_else(lost), asking) {
+            (Ok(Outcome::InputRequired { requests, state }), Some(context)) if questions::can_ask(features, &requests) => {
+                let Some(task) = server.tasks.add(&caller, name, version, plan, cancel) else {
+                    return Started::Outcome(Ok(Outcome::InputRequired { requests, state }));
+                };
+                let _ = listener.task.set(Arc::clone(&task));
+                guard.disarm();
+                let arguments = arguments.map(ToOwned::to_owned);
+                questions::drive(server, Arc::clone(&task), context, arguments, features, (requests, state));
+                return Started::Task(task);
+            }
+            (outcome, _) => return Started::Outcome(outcome),
+        },
         () = given_up.cancelled() => cancel.cancel(),
         () = listener.waiting.notified() => {
             if let Some(task) = server.tasks.add(&caller, name, version, plan, cancel.clone()) {

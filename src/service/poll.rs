@@ -1,10 +1,10 @@
 //! `poll`: waits for a long-running job, with progress, until it is done, the limit is reached or the client goes away.
 
-use super::Context;
 use super::request::{Sent, elsewhere};
 use super::run::{Service, State};
-use crate::catalog::{Action, Arguments, From, RequestAction, Tool};
-use crate::content::{Block, Content, jq::Jq};
+use super::{Context, Failure};
+use crate::catalog::{Action, Arguments, From, PollPlan, RequestAction, Tool};
+use crate::content::{Block, Content};
 use crate::mapping::Poll;
 use crate::response::Response;
 use serde_json::Value;
@@ -19,40 +19,54 @@ impl Service {
         context: &Context,
         tool: &Arc<Tool>,
         action: &RequestAction,
-        rules: &Poll,
+        plan: &PollPlan,
         arguments: Arguments,
         first: Response,
-    ) -> Content {
+    ) -> Result<Content, Failure> {
+        let rules = &plan.rules;
         let every = rules.every.map_or(Duration::from_secs(2), |every| every.0);
         let at_most = rules.at_most.map_or(Duration::from_secs(600), |limit| limit.0);
         let started = Instant::now();
-        let status = rules.status.as_deref().and_then(|text| Jq::compile(text).ok());
-        let progress = rules.progress.as_deref().and_then(|text| Jq::compile(text).ok());
         let mut reported = -1.0f64;
         let mut response = first;
         let mut location = None;
+        let mut asked = 0u64;
         // What the answers said so far, for an operation that is asked for the status.
         let mut known = serde_json::Map::new();
         loop {
             if !action.success.contains(response.status.as_u16()) {
-                return self.shaped(tool, &response, &arguments, context);
+                return Ok(self.shaped(tool, &response, &arguments, context));
             }
-            let body: Value = serde_json::from_slice(&response.body).unwrap_or(Value::Null);
+            let body = match serde_json::from_slice(&response.body) {
+                Ok(body) => body,
+                // The first answer may say nothing but that the job was taken on; later ones tell its state.
+                Err(_) if asked == 0 || plan.status.is_none() || response.body.is_empty() => Value::Null,
+                Err(_) => return Err(unreadable("the answer is not JSON")),
+            };
             if let Value::Object(members) = &body {
                 known.extend(members.clone());
             }
             if let Some(found) = next_location(rules, &response, &body) {
                 location = Some(found);
             }
-            if let (Some(events), Some(progress)) = (&context.events, &progress)
+            if let (Some(events), Some(progress)) = (&context.events, &plan.progress)
                 && let Ok(Some(value)) = progress.first(&body)
                 && let Some(value) = value.as_f64().filter(|value| *value > reported)
             {
                 reported = value;
                 events.progress(value, Some(1.0), None);
             }
-            if done(rules, status.as_ref(), &body, &response) {
-                return self.finish_poll(state, context, tool, action, rules, arguments, response, &body).await;
+            let found = match plan.status.as_ref().map(|status| status.first(&body)) {
+                None => None,
+                Some(Ok(found)) => found,
+                Some(Err(error)) if asked > 0 => return Err(unreadable(&error.to_string())),
+                Some(Err(_)) => None,
+            };
+            if done(rules, found.as_ref(), &response) {
+                let mut content =
+                    self.finish_poll(state, context, tool, action, rules, arguments, response, &body).await;
+                content.is_error |= found.is_some_and(|found| rules.failed.contains(&found));
+                return Ok(content);
             }
             if started.elapsed() >= at_most {
                 let mut content = self.shaped(tool, &response, &arguments, context);
@@ -60,7 +74,7 @@ impl Service {
                     "The job was not done after {} seconds; this is its last state.",
                     at_most.as_secs()
                 )));
-                return content;
+                return Ok(content);
             }
             let pause = match state.upstream.is_canned() {
                 true => Duration::ZERO,
@@ -71,13 +85,14 @@ impl Service {
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = context.cancel.cancelled() => return Content::error("Cancelled; the job itself may go on.".to_string()),
+                () = context.cancel.cancelled() => return Ok(Content::error("Cancelled; the job itself may go on.".to_string())),
             }
             response =
                 match self.ask_again(state, context, action, rules, &arguments, location.as_deref(), &known).await {
                     Sent::Answer(response) => response,
-                    Sent::Failed(content) => return content,
+                    Sent::Failed(content) => return Ok(content),
                 };
+            asked += 1;
         }
     }
 
@@ -188,12 +203,15 @@ fn next_location(rules: &Poll, response: &Response, body: &Value) -> Option<Stri
     }
 }
 
-fn done(rules: &Poll, status: Option<&Jq>, body: &Value, response: &Response) -> bool {
-    match status {
-        Some(status) => match status.first(body) {
-            Ok(Some(value)) => rules.until.contains(&value),
-            _ => false,
-        },
+fn done(rules: &Poll, status: Option<&Value>, response: &Response) -> bool {
+    match rules.status {
+        Some(_) => status.is_some_and(|status| rules.until.contains(status)),
         None => response.status.as_u16() != 202,
     }
+}
+
+/// The API answers something that the mapping does not expect: no other arguments would help, so it is no
+/// result of the tool.
+fn unreadable(why: &str) -> Failure {
+    Failure::Internal(format!("The state of the job can't be read: {why}"))
 }

@@ -2,7 +2,7 @@
 
 use super::ask::{Asked, Asking, wait};
 use super::observe::note;
-use super::run::Service;
+use super::run::{Service, State};
 use super::steps::{text_of, value_of};
 use super::{Completion, Context, Failure, Outcome, PromptResult, ReadResult, Round};
 use crate::access::Decision;
@@ -26,32 +26,54 @@ impl Service {
             return Ok(Outcome::Complete(ReadResult { contents: vec![contents], ttl_ms: None }));
         }
         let state = self.state.load_full();
+        let (resource, arguments) = self.resource(&state, context, uri).await?;
+        let content = self.execute(&state, context, &resource.tool, arguments, 1).await?;
+        if content.is_error {
+            return Err(failed(text_of(&content), uri));
+        }
+        let contents = self.contents_of(context, &resource, &content, uri);
+        let ttl_ms = content
+            .meta
+            .as_ref()
+            .and_then(|meta| meta.get(super::request::META_MAX_AGE))
+            .and_then(Value::as_u64)
+            .map(|seconds| seconds.saturating_mul(1000));
+        Ok(Outcome::Complete(ReadResult { contents, ttl_ms }))
+    }
+
+    /// The resource behind a URI, if there is one that the caller may read, and the arguments in the URI.
+    pub(super) async fn resource(
+        &self,
+        state: &State,
+        context: &Context,
+        uri: &str,
+    ) -> Result<(Arc<Resource>, Arguments), Failure> {
         if let Err(wait) = state.rates.check(context.caller.tenant.as_deref()) {
             note(context, "rate_limited");
             return Err(Failure::Internal(crate::content::failure::too_many_calls_text(wait)));
         }
         let unknown = || Failure::UnknownResource(uri.to_string());
-        let (resource, arguments) = state
-            .catalog
-            .resources
-            .iter()
-            .find_map(|resource| Some((resource.clone(), matched(resource, uri)?)))
-            .ok_or_else(unknown)?;
+        let mut all = state.catalog.resources.iter();
+        let (resource, arguments) =
+            all.find_map(|resource| Some((resource.clone(), matched(resource, uri)?))).ok_or_else(unknown)?;
+        // One that is hidden from the caller must look like one that is not there.
         if !matches!(state.gate.decide(&context.caller, &resource.tool).await, Decision::Allow) {
             return Err(unknown());
         }
         let call = call::prepare_value(&resource.tool, arguments)
             .map_err(|refusal| Failure::InvalidParams(refusal.text(&resource.name)))?;
-        let content = self.execute(&state, context, &resource.tool, call.arguments, 1).await?;
-        if content.is_error {
-            let text = text_of(&content);
-            return Err(if text.starts_with("HTTP 404") || text.starts_with("HTTP 410") {
-                unknown()
-            } else {
-                Failure::Internal(text)
-            });
-        }
-        let mut contents = contents(&content, uri, resource.mime_type.as_deref());
+        Ok((resource, call.arguments))
+    }
+
+    /// A result as the contents of the resource.
+    pub(super) fn contents_of(
+        &self,
+        context: &Context,
+        resource: &Resource,
+        content: &Content,
+        uri: &str,
+    ) -> Vec<ResourceContents> {
+        let mut contents = contents(content, uri, resource.mime_type.as_deref());
         for one in &mut contents {
             // A large file became a link on its way; here its bytes are wanted.
             if let ResourceBody::Text(target) = &one.body
@@ -62,13 +84,7 @@ impl Service {
                 one.body = kept.body;
             }
         }
-        let ttl_ms = content
-            .meta
-            .as_ref()
-            .and_then(|meta| meta.get(super::request::META_MAX_AGE))
-            .and_then(Value::as_u64)
-            .map(|seconds| seconds.saturating_mul(1000));
-        Ok(Outcome::Complete(ReadResult { contents, ttl_ms }))
+        contents
     }
 
     pub(super) async fn prompt(
@@ -169,10 +185,15 @@ impl Service {
             }
             Err(uri) => {
                 let resource = state.catalog.resources.iter().find(|resource| resource.uri == uri);
-                let resource =
-                    resource.ok_or_else(|| Failure::InvalidParams("there is no such resource template".to_string()))?;
-                let schema =
-                    resource.tool.input.published.get("properties").and_then(|properties| properties.get(argument));
+                let seen = match resource {
+                    Some(one) => matches!(state.gate.decide(&context.caller, &one.tool).await, Decision::Allow),
+                    None => false,
+                };
+                let resource = resource
+                    .filter(|_| seen)
+                    .ok_or_else(|| Failure::InvalidParams("there is no such resource template".to_string()))?;
+                let tree = resource.tool.input.published.tree();
+                let schema = tree.get("properties").and_then(|properties| properties.get(argument));
                 schema
                     .and_then(|schema| schema.get("enum"))
                     .and_then(Value::as_array)
@@ -207,12 +228,9 @@ impl Service {
         if !tool.annotations.read_only || !matches!(state.gate.decide(&context.caller, &tool).await, Decision::Allow) {
             return Vec::new();
         }
-        let known = tool.input.published.get("properties").and_then(Value::as_object);
-        let with: Arguments = given
-            .iter()
-            .filter(|(key, _)| known.is_some_and(|known| known.contains_key(*key)))
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect();
+        let known = tool.input.published.property_names();
+        let with: Arguments =
+            given.iter().filter(|(key, _)| known.contains(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
         let Ok(call) = call::prepare_value(&tool, with) else { return Vec::new() };
         let Ok(content) = self.execute(&state, context, &tool, call.arguments, 1).await else { return Vec::new() };
         let value = value_of(&content);
@@ -258,6 +276,14 @@ fn matched(resource: &Arc<Resource>, uri: &str) -> Option<Arguments> {
         arguments.insert(name.trim_start_matches('+').to_string(), Value::String(value.into_owned()));
         rest = remaining;
         template = tail;
+    }
+}
+
+/// Why a resource can't be read, from the text of the failed call.
+pub(super) fn failed(text: String, uri: &str) -> Failure {
+    match text.starts_with("HTTP 404") || text.starts_with("HTTP 410") {
+        true => Failure::UnknownResource(uri.to_owned()),
+        false => Failure::Internal(text),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::observe::Leg;
 use super::run::{Service, State};
-use super::{Context, TraceContext};
+use super::{Context, Failure, TraceContext};
 use crate::access::Caller;
 use crate::catalog::{Arguments, From, RequestAction, Tool};
 use crate::content::{self, Content, failure};
@@ -34,19 +34,19 @@ impl Service {
         tool: &Arc<Tool>,
         action: &RequestAction,
         arguments: Arguments,
-    ) -> Content {
+    ) -> Result<Content, Failure> {
         if let Some(rules) = &action.paginate {
             // Boxed: a call pays for the largest of all ways it might go.
-            return Box::pin(self.pages(state, context, tool, action, rules, arguments)).await;
+            return Ok(Box::pin(self.pages(state, context, tool, action, rules, arguments)).await);
         }
         if let Some(rules) = &action.stream {
-            return Box::pin(self.stream(state, context, tool, action, rules, arguments)).await;
+            return Ok(Box::pin(self.stream(state, context, tool, action, rules, arguments)).await);
         }
         match self.send(state, context, action, &arguments).await {
-            Sent::Failed(content) => content,
+            Sent::Failed(content) => Ok(content),
             Sent::Answer(response) => match &action.poll {
-                Some(rules) => Box::pin(self.poll(state, context, tool, action, rules, arguments, response)).await,
-                None => self.shaped(tool, &response, &arguments, context),
+                Some(plan) => Box::pin(self.poll(state, context, tool, action, plan, arguments, response)).await,
+                None => Ok(self.shaped(tool, &response, &arguments, context)),
             },
         }
     }
@@ -133,16 +133,32 @@ impl Service {
         action: &RequestAction,
         arguments: &Arguments,
     ) -> Sent {
-        let (request, credentials) = match self.built(state, context, action, arguments).await {
+        self.send_with(state, context, action, arguments, &[]).await
+    }
+
+    /// [`Service::send`] with more headers.
+    pub(super) async fn send_with(
+        &self,
+        state: &State,
+        context: &Context,
+        action: &RequestAction,
+        arguments: &Arguments,
+        headers: &[(http::HeaderName, http::HeaderValue)],
+    ) -> Sent {
+        let (mut request, credentials) = match self.built(state, context, action, arguments).await {
             Ok(built) => built,
             Err(content) => return Sent::Failed(content),
         };
+        request.headers.extend(headers.iter().cloned());
         match self.dispatch(state, context, action, request).await {
             Sent::Answer(response)
                 if response.status == http::StatusCode::UNAUTHORIZED && state.upstream.rejected(&credentials) =>
             {
                 match self.built(state, context, action, arguments).await {
-                    Ok((request, _)) => self.dispatch(state, context, action, request).await,
+                    Ok((mut request, _)) => {
+                        request.headers.extend(headers.iter().cloned());
+                        self.dispatch(state, context, action, request).await
+                    }
                     Err(content) => Sent::Failed(content),
                 }
             }
@@ -180,7 +196,8 @@ pub(super) const META_MAX_AGE: &str = "io.github.rest-mcp/maxAge";
 
 /// The URI of an answer that goes out as an embedded resource: names the call, not the API's address.
 pub(super) fn identity(tool: &Tool, context: &Context) -> String {
-    format!("rest-mcp://{}/{}", tool.name, context.request_id)
+    // For every answer, though few need it: put together without the formatting machinery.
+    ["rest-mcp://", &tool.name, "/", &context.request_id].concat()
 }
 
 /// What the model is told where there is no answer; the details go to the log.
@@ -252,7 +269,7 @@ pub(super) fn elsewhere(mut request: Request, address: &str) -> Option<Request> 
 }
 
 /// Something about the caller, for `${caller:…}`.
-fn caller_value(caller: &Caller, value: &CallerValue) -> Option<String> {
+pub(super) fn caller_value(caller: &Caller, value: &CallerValue) -> Option<String> {
     match value {
         CallerValue::Tenant => caller.tenant.as_deref().map(str::to_string),
         CallerValue::Subject => caller.subject.as_deref().map(str::to_string),

@@ -3,7 +3,10 @@
 use super::ask::{Asked, Asking, CONFIRM, confirmation, wait};
 use super::observe::{Observer, Target, note};
 use super::state::StateKey;
-use super::{Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, Visible};
+use super::{
+    Answer, Change, Completion, Context, Failure, Handler, Mark, Outcome, PromptResult, ReadResult, Round,
+    TASKS_EXTENSION, Visible,
+};
 use crate::access::{Caller, Decision};
 use crate::audit::Audit;
 use crate::call;
@@ -108,7 +111,10 @@ impl Service {
             note(context, "unknown_tool");
             return Err(Failure::UnknownTool(name.to_string()));
         };
-        match state.gate.decide(&context.caller, &tool).await {
+        // Search mode's own tools ask for each tool that they show or call.
+        let own = matches!(tool.action, Action::Search | Action::Describe | Action::CallByName);
+        let decision = if own { Decision::Allow } else { state.gate.decide(&context.caller, &tool).await };
+        match decision {
             Decision::Allow => {}
             // A hidden tool must look like an unknown one.
             Decision::Hide => {
@@ -210,7 +216,7 @@ impl Service {
         depth: usize,
     ) -> Result<Content, Failure> {
         match &tool.action {
-            Action::Request(action) => Ok(self.request(state, context, tool, action, arguments).await),
+            Action::Request(action) => self.request(state, context, tool, action, arguments).await,
             Action::Steps(steps) => Box::pin(self.steps(state, context, tool, steps, arguments, depth)).await,
             Action::Workflow(workflow) => {
                 Box::pin(self.workflow(state, context, tool, workflow, arguments, depth)).await
@@ -275,10 +281,14 @@ fn lacking(tool: &Tool, context: &Context) -> Result<(), Failure> {
         "elicitation" => context.client.elicitation,
         "sampling" => context.client.sampling,
         "roots" => context.client.roots,
+        "tasks" => context.client.tasks,
         _ => false,
     };
-    let missing: Map<String, Value> =
-        tool.requires_client.iter().filter(|name| !has(name)).map(|name| (name.clone(), json!({}))).collect();
+    let named = |name: &String| match name.as_str() {
+        "tasks" => ("extensions".to_owned(), json!({TASKS_EXTENSION: {}})),
+        _ => (name.clone(), json!({})),
+    };
+    let missing: Map<String, Value> = tool.requires_client.iter().filter(|name| !has(name)).map(named).collect();
     if missing.is_empty() { Ok(()) } else { Err(Failure::MissingCapability(Value::Object(missing))) }
 }
 
@@ -330,6 +340,15 @@ impl Handler for Service {
             running.end(&result, |_| None);
             result
         })
+    }
+
+    fn glance<'a>(
+        &'a self,
+        context: &'a Context,
+        uri: &'a str,
+        last: Option<&'a Mark>,
+    ) -> super::BoxFuture<'a, Result<Mark, Failure>> {
+        Box::pin(self.glance(context, uri, last))
     }
 
     fn get_prompt<'a>(

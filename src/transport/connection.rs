@@ -5,7 +5,7 @@ use crate::access::Caller;
 use crate::protocol::jsonrpc::{self, Incoming, Message, Request};
 use crate::protocol::{
     Admission, EVERYTHING, INVALID_REQUEST, Queue, Reply, RpcError, Scope, Server, Session, TOO_MANY_REQUESTS, Version,
-    for_legacy,
+    list_changed, updated,
 };
 use crate::service::Change;
 use bytes::Bytes;
@@ -247,10 +247,12 @@ impl Connection {
             Err(RecvError::Lagged(_)) => &EVERYTHING,
             Err(RecvError::Closed) => &[],
         };
-        changes
-            .iter()
-            .filter_map(|change| for_legacy(change, |uri| self.session.is_subscribed(uri)))
-            .all(|message| self.queue.offer(message).is_ok())
+        changes.iter().all(|change| self.queue.offer(list_changed(change)).is_ok())
+    }
+
+    /// Tells the peer that a resource it is subscribed to changed. False: the peer reads too slowly and must go.
+    pub(super) fn announce_update(&self, uri: &str) -> bool {
+        !self.session.is_ready() || !self.session.is_subscribed(uri) || self.queue.offer(updated(uri)).is_ok()
     }
 
     /// No more frames will come: waits for what is in flight, then cancels it.
@@ -297,6 +299,7 @@ fn is_long(method: &str) -> bool {
             | "resources/read"
             | "prompts/get"
             | "completion/complete"
+            | "resources/subscribe"
             | "subscriptions/listen"
             | "tasks/result"
     )

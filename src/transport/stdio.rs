@@ -42,6 +42,11 @@ where
                     broken.cancel();
                 }
             }
+            uri = connection.session.inbox().next() => {
+                if !connection.announce_update(&uri) {
+                    broken.cancel();
+                }
+            }
             line = lines.next() => match line {
                 Ok(Some(Line::Whole(line))) => connection.receive(line).await,
                 Ok(Some(Line::TooLong)) => {

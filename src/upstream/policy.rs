@@ -46,8 +46,9 @@ impl Gate {
         self.access.is_open() && self.remote.is_none()
     }
 
-    /// May this caller see and call this tool? Never remembered for embedded rules; a remote answer
-    /// is a few seconds old at most. A remote policy that does not answer hides.
+    /// May this caller see and call this tool? Embedded rules are remembered only where nothing but the
+    /// caller and the tool decides; a remote answer is a few seconds old at most. A remote policy that
+    /// does not answer hides.
     pub async fn decide(&self, caller: &Caller, tool: &Tool) -> Decision {
         match (self.access.decide(caller, tool), &self.remote) {
             (Decision::Allow, Some(remote)) => Box::pin(remote.decide(caller, tool)).await,
@@ -67,14 +68,16 @@ impl Gate {
         let visible = match &self.remote {
             None => self.access.visible(caller, catalog),
             Some(remote) => {
-                let questions =
-                    futures_util::stream::iter(catalog.tools.values().cloned().map(|tool: Arc<Tool>| async move {
-                        let tool = tool.as_ref();
-                        if self.access.decide(caller, tool) != Decision::Allow {
-                            return false;
-                        }
-                        remote.decide(caller, tool).await == Decision::Allow
-                    }));
+                // In the order in which `visible_where` asks.
+                let mut all: Vec<Arc<Tool>> = catalog.tools.values().cloned().collect();
+                all.extend(catalog.resources.iter().map(|resource| resource.tool.clone()));
+                let questions = futures_util::stream::iter(all.into_iter().map(|tool: Arc<Tool>| async move {
+                    let tool = tool.as_ref();
+                    if self.access.decide(caller, tool) != Decision::Allow {
+                        return false;
+                    }
+                    remote.decide(caller, tool).await == Decision::Allow
+                }));
                 let mut answers = questions.buffered(AT_ONCE).collect::<Vec<bool>>().await.into_iter();
                 visible_where(catalog, |_| answers.next().unwrap_or(false))
             }

@@ -1,6 +1,8 @@
 //! Raw sessions on standard input and output.
 
 use super::{Desk, FILES};
+use crate::protocol::official;
+use rest_mcp::protocol::Version;
 use serde_json::Value;
 
 fn messages(text: &str) -> Vec<Value> {
@@ -24,6 +26,8 @@ fn three_lines_in_two_lines_out_and_nothing_else() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let out = messages(&ran.out);
     assert_eq!(out.len(), 2, "{}", ran.out);
+    official::check(Version::V2025_06_18, &out[0], Some("initialize"));
+    official::check(Version::V2025_06_18, &out[1], Some("tools/call"));
     assert_eq!((&out[0]["id"], &out[0]["result"]["protocolVersion"]), (&1.into(), &"2025-06-18".into()));
     assert_eq!((&out[1]["id"], &out[1]["result"]["structuredContent"]["name"]), (&2.into(), &"a".into()));
 }
@@ -38,5 +42,6 @@ fn one_self_contained_line_of_the_stateless_revision() {
     let ran = desk.fed(&["serve", "files.yaml", "--mock", "--stdio"], input);
     let out = messages(&ran.out);
     assert_eq!(out.len(), 1, "{}", ran.out);
+    official::check(Version::V2026_07_28, &out[0], Some("tools/call"));
     assert_eq!(out[0]["result"]["structuredContent"]["name"], "a", "{}", out[0]);
 }

@@ -9,6 +9,8 @@ PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQV
 lock = threading.Lock()
 counts = {"slow_started": 0, "slow_gone": 0, "slow_finished": 0, "deleted": 0, "ordered": 0}
 jobs = {}
+# A text that can be changed.
+board = ["empty"]
 
 
 def count(name):
@@ -45,6 +47,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(200, query.get("text", "").encode(), "text/plain; charset=utf-8")
         if url.path == "/pixel":
             return self.answer(200, PIXEL, "image/png")
+        if url.path == "/board":
+            return self.answer(200, board[0].encode(), "text/plain; charset=utf-8")
         if url.path == "/counts":
             with lock:
                 return self.answer(200, dict(counts))
@@ -71,6 +75,10 @@ class Handler(BaseHTTPRequestHandler):
                 jobs[job["id"]] = job
             return self.answer(202, job, Location=f"/jobs/{job['id']}")
         self.answer(404, {"message": "no such path"})
+
+    def do_PUT(self):
+        board[0] = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        self.answer(204)
 
     def do_DELETE(self):
         count("deleted")

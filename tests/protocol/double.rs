@@ -1,17 +1,18 @@
 //! A service that does what its tool names say, without any API behind it.
 
+pub use super::catalog::{catalog, catalog_with_jobs, tool};
 use bytes::Bytes;
 use rest_mcp::access::Caller;
-use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, Prompt, RequestAction, Resource, Tool};
+use rest_mcp::catalog::Catalog;
 use rest_mcp::content::{Block, Content, Json, ResourceBody, ResourceContents, Text};
-use rest_mcp::mapping::{Poll, PromptArgument, PromptRules};
-use rest_mcp::schema::check::Checker;
 use rest_mcp::service::{
-    Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, TraceContext,
-    Visible,
+    Answer, BoxFuture, Change, Completion, Context, Failure, Handler, Mark, Outcome, PromptResult, ReadResult, Round,
+    TASKS_EXTENSION, TraceContext, Visible,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{broadcast, mpsc};
 
@@ -39,159 +40,9 @@ pub struct Double {
     seen: mpsc::UnboundedSender<Seen>,
     /// Tools that callers with a subject may see.
     pub visible: Mutex<Option<Vec<usize>>>,
+    /// Texts of resources.
+    texts: Mutex<HashMap<String, String>>,
     pub release: tokio::sync::Notify,
-}
-
-pub fn tool(name: &str) -> Tool {
-    tool_of(name, json!({"type": "object", "properties": {}}), None)
-}
-
-pub fn tool_of(name: &str, input: Value, output: Option<Value>) -> Tool {
-    let published = Arc::new(input);
-    Tool {
-        name: name.to_owned(),
-        title: Some(format!("The {name} tool")),
-        description: format!("Does {name}"),
-        annotations: Annotations { read_only: true, destructive: false, idempotent: true, open_world: true },
-        icons: vec![json!({"src": "https://example.com/icon.png", "mimeType": "image/png"})],
-        tags: Vec::new(),
-        operation: None,
-        input: Input {
-            published: published.clone(),
-            check: Checker::new(published),
-            body_check: None,
-            mirrored: Vec::new(),
-        },
-        output: Output { published: output.map(Arc::new), conform: None, strict: None },
-        action: Action::Steps(Vec::new()),
-        ask: Vec::new(),
-        confirm: None,
-        requires_client: Vec::new(),
-        result: None,
-        cache: None,
-    }
-}
-
-/// The tools that tests call, and some that wait for a job.
-pub fn catalog_with_jobs() -> Catalog {
-    let mut catalog = catalog();
-    for name in ["job", "job_fails", "job_breaks", "job_asks", "job_before", "job_at_once"] {
-        let mut job = tool(name);
-        job.action = Action::Request(Box::new(RequestAction {
-            source: 0,
-            method: http::Method::POST,
-            base_url: "http://127.0.0.1:9".to_owned(),
-            path: Vec::new(),
-            fixed_query: None,
-            parameters: Vec::new(),
-            body: None,
-            accept: "*/*".to_owned(),
-            bindings: Vec::new(),
-            security: Vec::new(),
-            success: Default::default(),
-            errors: None,
-            timeout: None,
-            paginate: None,
-            poll: Some(Poll::default()),
-            stream: None,
-            idempotent: false,
-            own: Vec::new(),
-            aliases: Vec::new(),
-        }));
-        catalog.tools.insert(name.to_owned(), Arc::new(job));
-    }
-    catalog
-}
-
-/// The tools that tests call, the first callable without arguments.
-pub fn catalog() -> Catalog {
-    let mut catalog = Catalog::default();
-    let names = [
-        "text",
-        "image",
-        "audio",
-        "link",
-        "embedded",
-        "fail",
-        "echo",
-        "progress",
-        "log",
-        "ask",
-        "ask_url",
-        "ask_twice",
-        "ask_model",
-        "ask_roots",
-        "wait",
-        "wait_then_answer",
-        "broken",
-        "scoped",
-        "needs_sampling",
-        "trace",
-        "raw",
-        "many_logs",
-    ];
-    for name in names {
-        catalog.tools.insert(name.to_owned(), Arc::new(tool(name)));
-    }
-    let object = json!({"type": "object", "properties": {"celsius": {"type": "number"}}, "required": ["celsius"]});
-    catalog.tools.insert(
-        "object".to_owned(),
-        Arc::new(tool_of("object", json!({"type": "object", "properties": {}}), Some(object))),
-    );
-    let list = json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "type": "array",
-        "items": {"anyOf": [{"$ref": "#/$defs/item"}, {"$ref": "#"}]},
-        "$defs": {"item": {"type": "integer", "default": {"$ref": "#"}}}
-    });
-    catalog.tools.insert("list".to_owned(), Arc::new(tool_of("list", json!({"type": "object"}), Some(list))));
-    let mut region = tool_of(
-        "region",
-        json!({"type": "object", "properties": {
-            "region": {"type": "string", "x-mcp-header": "Region"}, "count": {"type": "integer"}, "flag": {"type": "boolean"},
-            "anything": true, "other": {"type": "string"}
-        }}),
-        None,
-    );
-    region.input.mirrored = vec![
-        ("region".to_owned(), "Region".to_owned()),
-        ("count".to_owned(), "Count".to_owned()),
-        ("flag".to_owned(), "Flag".to_owned()),
-    ];
-    catalog.tools.insert("region".to_owned(), Arc::new(region));
-    for (name, uri, is_template) in [
-        ("static", "test://static-text", false),
-        ("binary", "test://static-binary", false),
-        ("data", "test://template/{id}/data", true),
-    ] {
-        catalog.resources.push(Arc::new(Resource {
-            arguments: Default::default(),
-            name: name.to_owned(),
-            title: Some(format!("The {name} resource")),
-            description: Some(format!("Holds {name}")),
-            mime_type: Some("text/plain".to_owned()),
-            uri: uri.to_owned(),
-            is_template,
-            tool: Arc::new(tool("hidden")),
-        }));
-    }
-    let argument = PromptArgument {
-        name: "city".to_owned(),
-        title: Some("City".to_owned()),
-        description: Some("Where".to_owned()),
-        required: true,
-        ..PromptArgument::default()
-    };
-    let rules = PromptRules {
-        title: Some("Greeting".to_owned()),
-        description: Some("Greets".to_owned()),
-        arguments: vec![argument],
-        ..PromptRules::default()
-    };
-    catalog
-        .prompts
-        .insert("greet".to_owned(), Arc::new(Prompt { name: "greet".to_owned(), rules, messages: Vec::new() }));
-    catalog
 }
 
 impl Double {
@@ -202,6 +53,7 @@ impl Double {
             changes: broadcast::channel(16).0,
             seen,
             visible: Mutex::default(),
+            texts: Mutex::new([("test://static-text".to_owned(), "static".to_owned())].into()),
             release: tokio::sync::Notify::new(),
         };
         (Arc::new(double), watching)
@@ -209,6 +61,15 @@ impl Double {
 
     pub fn swap(&self, catalog: Catalog) {
         *self.catalog.lock().unwrap() = Arc::new(catalog);
+    }
+
+    /// Changes the text of a resource; `None` takes it away.
+    pub fn write(&self, uri: &str, text: Option<&str>) {
+        let mut texts = self.texts.lock().unwrap();
+        match text {
+            Some(text) => texts.insert(uri.to_owned(), text.to_owned()),
+            None => texts.remove(uri),
+        };
     }
 
     fn say(&self, seen: Seen) {
@@ -364,9 +225,23 @@ impl Double {
                 let known: Vec<&str> = known.into_iter().filter(|(_, known)| *known).map(|(name, _)| name).collect();
                 say(&known.join(" "))
             }
-            "job" | "job_fails" | "job_breaks" | "job_asks" => {
+            "job" | "job_fails" | "job_breaks" | "job_asks" | "job_asks_during" | "job_required" => {
                 if name == "job_asks" && answer("who").is_none() {
                     return ask(json!({"who": form("Who?")}), Some("asked"));
+                }
+                if name == "job_required" && !context.client.tasks {
+                    return Err(Failure::MissingCapability(json!({"extensions": {TASKS_EXTENSION: {}}})));
+                }
+                if name == "job_asks_during" {
+                    self.say(Seen::Round(round.answers.clone(), round.state.clone()));
+                    match (answer("who"), round.state.as_deref()) {
+                        (None, None) => return ask(json!({"who": form("Who?"), "where": form("Where?")}), Some("1")),
+                        (None, Some("1")) => return ask(json!({"who": form("Who then?")}), Some("2")),
+                        (Some(who), _) if who.contains("decline") => {
+                            return ask(json!({"who": form("Really?")}), Some("1"));
+                        }
+                        _ => {}
+                    }
                 }
                 self.say(Seen::Started(name.to_owned()));
                 if let Some(events) = &context.events {
@@ -410,7 +285,11 @@ impl Handler for Double {
     fn visible(&self, _: &Caller) -> Visible {
         match &*self.visible.lock().unwrap() {
             None => Visible::All,
-            Some(tools) => Visible::Only { key: format!("{tools:?}").into(), tools: tools.clone().into() },
+            Some(tools) => Visible::Only {
+                key: format!("{tools:?}").into(),
+                tools: tools.clone().into(),
+                resources: Arc::default(),
+            },
         }
     }
 
@@ -426,14 +305,21 @@ impl Handler for Double {
 
     fn read_resource<'a>(&'a self, _: &'a Context, uri: &'a str, _: Round) -> Answer<'a, ReadResult> {
         let body = match uri {
-            "test://static-text" => Some(ResourceBody::Text("static".to_owned())),
             "test://static-binary" => Some(ResourceBody::Blob(Bytes::from_static(b"\x00\x01"))),
-            _ => None,
+            _ => self.texts.lock().unwrap().get(uri).cloned().map(ResourceBody::Text),
         };
         Box::pin(async move {
             let body = body.ok_or_else(|| Failure::UnknownResource(uri.to_owned()))?;
             let one = ResourceContents { uri: uri.to_owned(), mime_type: Some("text/plain".to_owned()), body };
             Ok(Outcome::Complete(ReadResult { contents: vec![one], ttl_ms: Some(7000) }))
+        })
+    }
+
+    fn glance<'a>(&'a self, _: &'a Context, uri: &'a str, _: Option<&'a Mark>) -> BoxFuture<'a, Result<Mark, Failure>> {
+        let text = self.texts.lock().unwrap().get(uri).cloned();
+        Box::pin(async move {
+            let text = text.ok_or_else(|| Failure::UnknownResource(uri.to_owned()))?;
+            Ok(Mark { digest: Sha256::digest(text).into(), etag: None, modified: None })
         })
     }
 

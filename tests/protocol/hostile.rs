@@ -1,7 +1,7 @@
 //! Input that is no proper message: the right error each, and the next request works.
 
 use super::double::catalog;
-use super::peer::{Peer, code, modern, text};
+use super::peer::{Peer, code, modern, request, text};
 use rest_mcp::protocol::{Settings, Version};
 use rest_mcp::transport;
 use serde_json::{Value, json};
@@ -96,6 +96,39 @@ async fn a_line_over_the_limit_is_skipped_not_kept() {
         assert_eq!((code(&answer), &answer["id"]), (-32600, &Value::Null));
         next_request_works(&mut peer).await;
     }
+}
+
+#[tokio::test]
+async fn a_line_of_a_hundred_megabytes_gets_one_error() {
+    let mut peer = Peer::start();
+    let piece = vec![b'['; 1 << 20];
+    for _ in 0..100 {
+        peer.bytes(&piece).await;
+    }
+    peer.line(b"").await;
+    let answer = peer.hear().await;
+    assert_eq!((code(&answer), &answer["id"]), (-32600, &Value::Null));
+    next_request_works(&mut peer).await;
+}
+
+#[tokio::test]
+async fn batches_that_interleave_get_an_array_each() {
+    let mut peer = Peer::legacy(Version::V2025_03_26, json!({})).await;
+    let slow = |id: &str| request(id, "tools/call", json!({"name": "wait_then_answer"}));
+    let quick = |id: &str| request(id, "tools/call", json!({"name": "text"}));
+    peer.send(&json!([slow("a"), quick("b")])).await;
+    // The second uses an id of the first that is still in use.
+    peer.send(&json!([quick("c"), quick("a")])).await;
+    let second = peer.hear().await;
+    let ids: Vec<(&Value, bool)> =
+        second.as_array().unwrap().iter().map(|one| (&one["id"], one.get("error").is_some())).collect();
+    assert_eq!(ids, [(&json!("c"), false), (&json!("a"), true)], "{second}");
+    // The refusal does not count as the answer to the first.
+    peer.expect(json!("a"), "tools/call", Version::V2025_03_26);
+    peer.double.release.notify_one();
+    let first = peer.hear().await;
+    assert_eq!(first.as_array().unwrap().iter().map(text).collect::<Vec<_>>(), ["released", "hello\nworld"]);
+    next_request_works(&mut peer).await;
 }
 
 #[tokio::test]

@@ -166,25 +166,37 @@ async fn log_lines_that_the_client_can_not_take_are_counted_not_piled_up() {
 #[tokio::test]
 async fn subscribed_resources_and_list_changes_are_announced() {
     for version in LEGACY {
-        let mut peer = Peer::legacy(version, json!({})).await;
+        let mut peer = Peer::watching();
+        peer.handshake(version, json!({})).await;
+        peer.double.write("test://other", Some("not watched"));
         let watched = json!({"uri": "test://static-text"});
         assert_eq!(peer.ask(request(1, "resources/subscribe", watched.clone())).await["result"], json!({}));
         let changes = peer.double.changes.clone();
-        changes.send(Change::ResourceUpdated("test://other".to_owned())).unwrap();
-        changes.send(Change::ResourceUpdated("test://static-text".to_owned())).unwrap();
-        assert_eq!(peer.hear().await["params"], watched);
+        peer.double.write("test://other", Some("changed"));
+        // It changes, goes, and comes back.
+        for text in [Some("changed"), None, Some("changed")] {
+            peer.double.write("test://static-text", text);
+            let updated = peer.hear().await;
+            assert_eq!((&updated["method"], &updated["params"]), (&json!("notifications/resources/updated"), &watched));
+        }
         for (change, method) in
             [(Change::Prompts, "prompts"), (Change::Resources, "resources"), (Change::Tools, "tools")]
         {
             changes.send(change).unwrap();
             assert_eq!(peer.hear().await["method"], format!("notifications/{method}/list_changed"));
         }
+        // The other is subscribed to after the first was let go: only its change is heard.
         assert_eq!(peer.ask(request(2, "resources/unsubscribe", watched)).await["result"], json!({}));
-        changes.send(Change::ResourceUpdated("test://static-text".to_owned())).unwrap();
-        assert_eq!(peer.ask(request(3, "ping", Value::Null)).await["id"], 3);
+        let other = json!({"uri": "test://other"});
+        assert_eq!(peer.ask(request(3, "resources/subscribe", other.clone())).await["result"], json!({}));
+        peer.double.write("test://static-text", Some("unheard"));
+        peer.double.write("test://other", Some("heard"));
+        assert_eq!(peer.hear().await["params"], other);
         for bad in [json!({}), json!({"uri": 1})] {
             assert_eq!(code(&peer.ask(request(4, "resources/subscribe", bad)).await), -32602);
         }
+        let hidden = peer.ask(request(5, "resources/subscribe", json!({"uri": "test://not-there"}))).await;
+        assert_eq!(code(&hidden), -32002);
     }
 }
 

@@ -6,6 +6,7 @@ use rest_mcp::protocol::{Settings, Version};
 use rest_mcp::service::{Change, TraceContext};
 use rest_mcp::transport;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 #[tokio::test]
 async fn row_09_discover() {
@@ -227,25 +228,23 @@ async fn row_46_log_lines_only_for_requests_that_ask_for_them() {
 #[tokio::test]
 async fn row_48_a_subscription_is_acknowledged_first_and_hears_only_what_it_asked_for() {
     const ID: &str = "io.modelcontextprotocol/subscriptionId";
-    let mut peer = Peer::start();
-    let wanted = json!({"toolsListChanged": true, "promptsListChanged": false, "resourceSubscriptions": ["test://static-text"], "taskIds": ["t"]});
+    let mut peer = Peer::watching();
+    let uris = ["test://static-text", "test://not-there"];
+    let wanted =
+        json!({"toolsListChanged": true, "promptsListChanged": false, "resourceSubscriptions": uris, "taskIds": ["t"]});
     let first = peer.ask(modern(json!("sub"), "subscriptions/listen", json!({"notifications": wanted}))).await;
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(first["params"]["_meta"], json!({ID: "sub"}));
     let honoured = json!({"toolsListChanged": true, "resourceSubscriptions": ["test://static-text"]});
     assert_eq!(first["params"]["notifications"], honoured);
     let changes = peer.double.changes.clone();
-    for change in [
-        Change::Prompts,
-        Change::Resources,
-        Change::ResourceUpdated("test://other".to_owned()),
-        Change::ResourceUpdated("test://static-text".to_owned()),
-        Change::Tools,
-    ] {
-        changes.send(change).unwrap();
-    }
+    peer.double.write("test://not-there", Some("there now"));
+    peer.double.write("test://static-text", Some("changed"));
     let updated = peer.hear().await;
     assert_eq!(updated["params"], json!({"uri": "test://static-text", "_meta": {ID: "sub"}}));
+    for change in [Change::Prompts, Change::Resources, Change::Tools] {
+        changes.send(change).unwrap();
+    }
     let changed = peer.hear().await;
     assert_eq!(
         (&changed["method"], &changed["params"]["_meta"][ID]),
@@ -283,10 +282,11 @@ async fn row_49_a_subscription_ends_with_a_result_when_the_server_does() {
 
 #[tokio::test]
 async fn row_50_what_is_advertised_is_served_and_the_other_way_round() {
-    let settings = Settings { list_changed: false, ..Settings::default() };
+    let settings = Settings { list_changed: false, watch_every: Duration::ZERO, ..Settings::default() };
     let mut peer = Peer::with(catalog(), settings, transport::Settings::default());
     let capabilities = peer.ask(modern(json!(1), "server/discover", json!({}))).await["result"]["capabilities"].clone();
     assert_eq!(capabilities["tools"]["listChanged"], false);
+    assert_eq!(capabilities["resources"]["subscribe"], false);
     let listen = modern(json!(2), "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
     assert_eq!(code(&peer.ask(listen).await), -32601);
 }
@@ -339,13 +339,14 @@ async fn a_swapped_catalog_is_listed_at_once() {
 }
 
 #[tokio::test]
-async fn search_mode_lists_only_what_is_pinned() {
+async fn search_mode_lists_its_own_tools_and_what_is_pinned() {
     let mut searching = catalog();
     searching.search_mode = true;
     searching.pinned = vec!["text".to_owned()];
+    searching.own = vec![searching.tools["image"].clone()];
     let mut peer = Peer::with(searching, Settings::default(), transport::Settings::default());
     let tools = peer.ask(modern(json!(1), "tools/list", json!({}))).await["result"]["tools"].clone();
-    assert_eq!(tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["text"]);
+    assert_eq!(tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["image", "text"]);
     assert_eq!(text(&peer.ask(modern(json!(2), "tools/call", json!({"name": "echo"}))).await), "none");
 }
 

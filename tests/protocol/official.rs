@@ -95,6 +95,16 @@ fn extension(method: &str, result: &Value) {
         return;
     }
     assert_eq!(result["resultType"], if method == "tools/call" { "task" } else { "complete" });
+    if method == "tools/call" {
+        for member in ["result", "error", "inputRequests"] {
+            assert!(result.get(member).is_none(), "{member} in {result}");
+        }
+    }
+    detailed_task(result, method == "tasks/get");
+}
+
+/// A Task, and what a DetailedTask of its status has beside it.
+fn detailed_task(result: &Value, detailed: bool) {
     for member in ["taskId", "createdAt", "lastUpdatedAt"] {
         assert!(result[member].is_string(), "{member} in {result}");
     }
@@ -103,9 +113,18 @@ fn extension(method: &str, result: &Value) {
         assert!(result.get(member).is_none(), "{member} in {result}");
     }
     let status = result["status"].as_str().unwrap();
-    assert!(["working", "completed", "failed", "cancelled"].contains(&status), "{result}");
-    assert_eq!(result.get("result").is_some(), status == "completed", "{result}");
-    assert_eq!(result.get("error").is_some(), status == "failed", "{result}");
+    assert!(["working", "input_required", "completed", "failed", "cancelled"].contains(&status), "{result}");
+    if detailed {
+        assert_eq!(result.get("result").is_some(), status == "completed", "{result}");
+        assert_eq!(result.get("error").is_some(), status == "failed", "{result}");
+        assert_eq!(result.get("inputRequests").is_some(), status == "input_required", "{result}");
+        // "SHOULD include a statusMessage field with diagnostic information about the failure".
+        assert!(status != "failed" || result["statusMessage"].is_string(), "{result}");
+    }
+    if let Some(requests) = result.get("inputRequests") {
+        assert!(!requests.as_object().unwrap().is_empty(), "{result}");
+        satisfies(Version::V2026_07_28, "InputRequests", requests);
+    }
     if let Some(inner) = result.get("result") {
         satisfies(Version::V2026_07_28, "CallToolResult", inner);
     }
@@ -177,6 +196,12 @@ pub fn check(version: Version, message: &Value, method: Option<&str>) {
         let definition = match (method, request) {
             ("notifications/message", false) => "LoggingMessageNotification",
             ("notifications/progress", false) => "ProgressNotification",
+            ("notifications/tasks", false) if version.is_modern() => {
+                let params = &message["params"];
+                assert!(params.get("resultType").is_none(), "{message}");
+                assert!(params["_meta"]["io.modelcontextprotocol/subscriptionId"].as_str().is_some(), "{message}");
+                return detailed_task(params, true);
+            }
             ("notifications/cancelled", false) => "CancelledNotification",
             ("notifications/tools/list_changed", false) => "ToolListChangedNotification",
             ("notifications/prompts/list_changed", false) => "PromptListChangedNotification",

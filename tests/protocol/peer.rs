@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
@@ -68,6 +69,12 @@ pub fn initialize(version: &str, capabilities: Value) -> Value {
 impl Peer {
     pub fn start() -> Self {
         Self::with(catalog(), Settings::default(), transport::Settings::default())
+    }
+
+    /// Resources that it subscribes to are asked about all the time.
+    pub fn watching() -> Self {
+        let settings = Settings { watch_every: Duration::from_millis(1), ..Settings::default() };
+        Self::with(catalog(), settings, transport::Settings::default())
     }
 
     pub fn with(catalog: Catalog, settings: Settings, limits: transport::Settings) -> Self {

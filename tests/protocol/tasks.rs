@@ -57,8 +57,9 @@ async fn row_84_only_2025_11_25_has_tasks_in_the_core_and_only_tools_that_wait_r
         assert_eq!(capabilities.get("extensions"), None);
         let tools = peer.ask(request(1, "tools/list", json!({}))).await["result"]["tools"].clone();
         for tool in tools.as_array().unwrap() {
-            let waits = tool["name"].as_str().unwrap().starts_with("job");
-            let support = json!({"taskSupport": "optional"});
+            let name = tool["name"].as_str().unwrap();
+            let waits = name.starts_with("job");
+            let support = json!({"taskSupport": if name == "job_required" { "required" } else { "optional" }});
             assert_eq!(tool.get("execution"), Some(&support).filter(|_| core && waits), "{tool}");
         }
         if !core {

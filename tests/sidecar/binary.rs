@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 
-fn command(folder: &Folder) -> Command {
+pub(super) fn command(folder: &Folder) -> Command {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut command = Command::new(env!("CARGO_BIN_EXE_rest-mcp"));
     command
@@ -19,15 +19,15 @@ fn command(folder: &Folder) -> Command {
     command
 }
 
-struct Served {
+pub(super) struct Served {
     child: Child,
-    url: String,
+    pub(super) url: String,
     log: Lines<BufReader<ChildStderr>>,
 }
 
 impl Served {
     /// Starts and reads the address it serves on.
-    async fn start(folder: &Folder, arguments: &[&str]) -> Served {
+    pub(super) async fn start(folder: &Folder, arguments: &[&str]) -> Served {
         let mut child = command(folder).arg("serve").args(arguments).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut seen = String::new();

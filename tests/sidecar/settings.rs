@@ -177,3 +177,38 @@ async fn mutual_tls_names_the_caller_and_new_certificates_come_into_force() {
     let audit = world.audit().await;
     assert!(audit.iter().all(|line| line["subject"] == "robot" && line["tenant"] == "acme"), "{audit:?}");
 }
+
+#[tokio::test]
+async fn what_clients_may_cost_is_what_the_settings_say() {
+    let settings = "limits: { max_body: 2KiB, max_frame: 3KiB, connections: 4, stall: 5s, in_flight: 6 }\n";
+    let folder = Folder::new(settings, "http://127.0.0.1:9");
+    let transport = folder.sidecar().await.transport();
+    assert_eq!(
+        (transport.max_body, transport.max_frame, transport.max_connections, transport.max_requests),
+        (2048, 3072, 4, 6)
+    );
+    assert_eq!(transport.stall_timeout, std::time::Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn tasks_are_as_many_as_the_settings_say() {
+    const TASKS: &str = "io.modelcontextprotocol/tasks";
+    for (settings, offered) in
+        [("", true), ("tasks: { max: 0 }\n", false), ("legacy_sessions: { enabled: false }\n", false)]
+    {
+        let folder = Folder::new(settings, "http://127.0.0.1:9");
+        folder.write(
+            "mapping.yaml",
+            &format!("{MAPPING}tools: {{ addPet: {{ poll: {{ location: header location }} }} }}\n"),
+        );
+        let sidecar = folder.sidecar().await;
+        assert_eq!(sidecar.server().settings().task_retention, std::time::Duration::from_secs(600));
+        let world = run(folder, STILL).await;
+        let found = world.post(&[], &modern("server/discover", json!({}))).await;
+        let extensions = &found.body["result"]["capabilities"]["extensions"];
+        assert_eq!(extensions.get(TASKS).is_some(), offered, "{settings}: {found:?}");
+    }
+    let folder = Folder::new("tasks: { max: 7, retention: 9s }\n", "http://127.0.0.1:9");
+    let server = folder.sidecar().await.server();
+    assert_eq!((server.settings().max_tasks, server.settings().task_retention.as_secs()), (7, 9));
+}

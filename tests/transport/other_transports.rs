@@ -9,6 +9,7 @@ use rest_mcp::protocol::{self, Version};
 use rest_mcp::service::Change;
 use rest_mcp::transport::Settings;
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{self, Message};
@@ -64,10 +65,10 @@ async fn row_73_wrong_uses_of_the_two_endpoints() {
     assert_eq!(site.send("POST", &endpoint, &[], &[b' '; 101]).await.refusal(), (413, -32600));
 }
 
-struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl Socket {
-    async fn open(site: &Site) -> (Self, Option<String>) {
+    pub async fn open(site: &Site) -> (Self, Option<String>) {
         let mut request = format!("ws://{}/ws", site.address).into_client_request().unwrap();
         request.headers_mut().insert("sec-websocket-protocol", "mcp".parse().unwrap());
         let (socket, response) = connect_async(request).await.unwrap();
@@ -93,7 +94,17 @@ impl Socket {
         }
     }
 
-    async fn close_code(&mut self) -> Option<u16> {
+    pub async fn send_raw(&mut self, message: Message) -> Result<(), tungstenite::Error> {
+        self.0.send(message).await
+    }
+
+    /// Bytes that the library would not send.
+    pub async fn send_bytes(&mut self, bytes: &[u8]) {
+        let MaybeTlsStream::Plain(stream) = self.0.get_mut() else { panic!("TLS") };
+        stream.write_all(bytes).await.unwrap();
+    }
+
+    pub async fn close_code(&mut self) -> Option<u16> {
         loop {
             match self.0.next().await {
                 Some(Ok(Message::Close(frame))) => return frame.map(|frame| frame.code.into()),

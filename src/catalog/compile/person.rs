@@ -2,7 +2,7 @@
 
 use crate::call::{CONFIRM, CONTINUE};
 use crate::diagnostic::hint::nearest;
-use crate::mapping::ToolEdits;
+use crate::mapping::{ClientCapability, ToolEdits};
 use crate::template::Template;
 use serde_json::{Map, Value, json};
 
@@ -93,4 +93,11 @@ pub(super) fn amend(schema: &mut Value, edits: &ToolEdits) {
     if let Some(Value::Array(required)) = root.get_mut("required") {
         required.retain(|name| name.as_str().is_none_or(|name| !gone.iter().chain(&optional).any(|one| one == name)));
     }
+}
+
+/// What is wrong with `requires_client: [tasks]` on a tool that never becomes a task, and how to mend it.
+pub(super) fn tasks_without_job(edits: &ToolEdits) -> Option<(&'static str, &'static str)> {
+    let required = edits.requires_client.iter().flatten().any(|wanted| *wanted == ClientCapability::Tasks);
+    (required && edits.poll.is_none())
+        .then_some(("no call of this tool becomes a task", "add `poll:`, or take `tasks` out"))
 }

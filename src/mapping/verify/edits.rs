@@ -4,7 +4,7 @@ use super::{Verifier, is_argument_name, is_token, list, title, written, written_
 use crate::document::pointer::join;
 use crate::mapping::strict::Finding;
 use crate::mapping::{
-    ArgumentEdits, Ask, AskKind, BlockRules, ErrorRules, PageStyle, Paginate, Poll, ResultKind, ResultRules, StatusSet,
+    ArgumentEdits, Ask, AskKind, BlockRules, ErrorRules, PageStyle, Paginate, ResultKind, ResultRules, StatusSet,
     StreamRules, ToolEdits,
 };
 use indexmap::IndexMap;
@@ -85,6 +85,13 @@ impl Verifier<'_, '_> {
             let mut useless = written_of(self.findings, pointer, &of_published);
             // A hidden argument may have a default, and then is sent.
             useless.retain(|key| edits.value.is_some() || *key != "default");
+            if edits.value.is_some() {
+                useless.extend(written_of(
+                    self.findings,
+                    pointer,
+                    &["minimum", "maximum", "pattern", "minLength", "maxLength"],
+                ));
+            }
             if edits.value.is_some() && edits.hide == Some(false) {
                 useless.push("hide");
             }
@@ -158,7 +165,7 @@ impl Verifier<'_, '_> {
         for (key, paths, wildcard) in
             [("pick", &result.pick, false), ("drop", &result.drop, true), ("redact", &result.redact, true)]
         {
-            for (index, path) in paths.iter().enumerate() {
+            for (index, path) in paths.iter().flatten().enumerate() {
                 self.dotted(&format!("{}/{index}", at(key)), path, wildcard);
             }
         }
@@ -205,7 +212,8 @@ impl Verifier<'_, '_> {
             (None, true) => self.error("missing-key", &at("as"), "an embedded resource needs its URI", "add `uri:`"),
             (None, false) => {}
         }
-        for (index, block) in result.blocks.iter().enumerate() {
+        self.taken_back(result, pointer);
+        for (index, block) in result.blocks.iter().flatten().enumerate() {
             self.block(block, &format!("{}/{index}", at("blocks")));
         }
     }
@@ -292,65 +300,6 @@ impl Verifier<'_, '_> {
                 &at(first),
                 format!("`{first}` has no effect with this `style`"),
                 "delete the line",
-            );
-        }
-    }
-
-    fn poll(&mut self, poll: &Poll, pointer: &str) {
-        let at = |key: &str| join(pointer, key);
-        for (key, filter) in [("status", &poll.status), ("progress", &poll.progress)] {
-            if let Some(filter) = filter {
-                self.filter(&at(key), filter);
-            }
-        }
-        match (&poll.status, poll.until.is_empty()) {
-            (Some(_), true) => self.key_error(
-                "missing-key",
-                &at("status"),
-                "which status ends the wait is not said",
-                "add `until: [done, failed]`",
-            ),
-            (None, false) => self.key_error(
-                "missing-key",
-                &at("until"),
-                "where the status stands is not said",
-                "add `status: .status`",
-            ),
-            (None, true) if poll.location.is_none() => {
-                self.key_error(
-                    "missing-key",
-                    pointer,
-                    format!("{} says neither when it is done nor where to ask", title(pointer)),
-                    "add `status:` with `until:`, or `location: header location`",
-                );
-            }
-            _ => {}
-        }
-        if let Some(location) = &poll.location {
-            match location.split_once(' ') {
-                Some(("header", name)) if is_token(name.trim()) => {}
-                Some(("operation", name)) if !name.trim().is_empty() => {}
-                Some(_) => self.error(
-                    "bad-value",
-                    &at("location"),
-                    format!("`{location}` is no place"),
-                    "there are `header NAME`, `operation NAME` and a dotted path",
-                ),
-                None => self.dotted(&at("location"), location, false),
-            }
-        }
-        if let Some(result) = &poll.result {
-            self.dotted(&at("result"), result, false);
-        }
-        self.not_zero(&at("at_most"), poll.at_most);
-        if let (Some(every), Some(at_most)) = (poll.every, poll.at_most)
-            && every > at_most
-        {
-            self.key_error(
-                "conflict",
-                &at("every"),
-                "the pause is longer than the longest wait",
-                "make `every` shorter than `at_most`",
             );
         }
     }
@@ -475,6 +424,13 @@ impl Verifier<'_, '_> {
                 let finding = Finding::error("bad-form", at, format!("`{name}` can't be a field of a form"));
                 self.findings.add(finding.on_key().fix("fields are texts, numbers, booleans or choices (`enum`)"));
             }
+            if is_secret(name, property) {
+                let at = join(&format!("{pointer}/schema/properties"), name);
+                let message = format!("a form must not ask for a secret such as `{name}`");
+                let finding = Finding::error("secret-in-form", at, message);
+                self.findings
+                    .add(finding.on_key().fix("put it under the source's `credentials`; MCP forbids such questions"));
+            }
         }
         for (index, name) in schema.get("required").and_then(Value::as_array).into_iter().flatten().enumerate() {
             if let Some(name) = name.as_str() {
@@ -483,4 +439,11 @@ impl Verifier<'_, '_> {
             }
         }
     }
+}
+
+/// True if a field of a form holds a secret (MCP, elicitation: servers must not ask for one in a form).
+fn is_secret(name: &str, property: &Value) -> bool {
+    const NAMES: &[&str] = &["password", "passwort", "passwd", "passphrase", "secret", "apikey"];
+    let plain = name.to_ascii_lowercase().replace(['_', '-'], "");
+    property.get("format").and_then(Value::as_str) == Some("password") || NAMES.iter().any(|one| plain.contains(one))
 }

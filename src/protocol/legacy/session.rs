@@ -5,10 +5,11 @@ use crate::protocol::calls::Features;
 use crate::protocol::events::Level;
 use crate::protocol::jsonrpc::{Answer, Id, Notification};
 use crate::protocol::version::Version;
+use crate::protocol::watch::{Inbox, Subscription};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +24,8 @@ pub(crate) struct Session {
     opened: OnceLock<(Version, Features)>,
     ready: AtomicBool,
     level: Mutex<Option<Level>>,
-    subscriptions: Mutex<HashSet<String>>,
+    subscriptions: Mutex<HashMap<String, Subscription>>,
+    inbox: Arc<Inbox>,
     waiting: Mutex<Waiting>,
     asked: AtomicU64,
     in_flight: Mutex<HashMap<String, CancellationToken>>,
@@ -86,13 +88,13 @@ impl Session {
         *lock(&self.level)
     }
 
-    /// False if too many.
-    pub(crate) fn subscribe(&self, uri: &str) -> bool {
+    /// Keeps a subscription of this session's inbox; false if there are too many.
+    pub(crate) fn subscribe(&self, uri: &str, subscription: Subscription) -> bool {
         let mut subscriptions = lock(&self.subscriptions);
-        if subscriptions.len() >= MOST_SUBSCRIPTIONS && !subscriptions.contains(uri) {
+        if subscriptions.len() >= MOST_SUBSCRIPTIONS && !subscriptions.contains_key(uri) {
             return false;
         }
-        subscriptions.insert(uri.to_owned());
+        subscriptions.insert(uri.to_owned(), subscription);
         true
     }
 
@@ -101,7 +103,12 @@ impl Session {
     }
 
     pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
-        lock(&self.subscriptions).contains(uri)
+        lock(&self.subscriptions).contains_key(uri)
+    }
+
+    /// Where news of the resources that it is subscribed to arrive.
+    pub(crate) fn inbox(&self) -> &Arc<Inbox> {
+        &self.inbox
     }
 
     /// Registers a request of the client so that it can be cancelled.

@@ -1,6 +1,6 @@
 //! `tasks/*` and the answer that hands out a new task.
 
-use super::{EXTENSION, End, Task};
+use super::{EXTENSION, End, Progress, Task};
 use crate::audit::timestamp;
 use crate::protocol::calls::{self, Call, Done, Features};
 use crate::protocol::error::{INVALID_PARAMS, INVALID_REQUEST, RpcError};
@@ -8,6 +8,7 @@ use crate::protocol::jsonrpc::{Request, is_object, string};
 use crate::protocol::version::Version;
 use crate::protocol::{Reply, Scope, Server, text};
 use crate::service::Failure;
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,8 +18,9 @@ fn milliseconds(time: Duration) -> Value {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX).into()
 }
 
-fn status(end: Option<&End>, version: Version) -> &'static str {
-    match end {
+fn status(progress: &Progress, version: Version) -> &'static str {
+    match &progress.end {
+        None if progress.asked.is_open() => "input_required",
         None => "working",
         // A failed call is a failed task in 2025-11-25, and the completed task of a failed call after.
         Some(End::Done(Done::Tool(content))) if content.is_error && !version.is_modern() => "failed",
@@ -28,13 +30,16 @@ fn status(end: Option<&End>, version: Version) -> &'static str {
     }
 }
 
-/// The members of a Task as its revision names them.
-fn members(task: &Task) -> Map<String, Value> {
-    let progress = super::lock(&task.progress);
+/// The members of a Task as its revision names them, now.
+fn now(task: &Task) -> Map<String, Value> {
+    members(task, &super::lock(&task.progress))
+}
+
+fn members(task: &Task, progress: &Progress) -> Map<String, Value> {
     let mut members = Map::new();
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
     put("taskId", json!(task.id));
-    put("status", status(progress.end.as_ref(), task.version).into());
+    put("status", status(progress, task.version).into());
     if let Some(message) = &progress.message {
         put("statusMessage", message.as_str().into());
     }
@@ -59,7 +64,7 @@ fn modern(server: &Server, request: &Request<'_>, members: Value, more: impl FnO
 
 /// The answer to `tools/call` that hands out a task.
 pub(crate) fn create(server: &Server, request: &Request<'_>, task: &Task) -> Reply {
-    let mut all = members(task);
+    let mut all = now(task);
     if task.version.is_modern() {
         all.insert("resultType".to_owned(), "task".into());
         return modern(server, request, Value::Object(all), |_| {});
@@ -85,7 +90,7 @@ pub(crate) async fn serve(
     let acknowledged = || modern(server, request, json!({"resultType": "complete"}), |_| {});
     match request.method.as_ref() {
         "tasks/get" if version.is_modern() => Ok(detailed(server, request, &task)),
-        "tasks/get" => Ok(Reply::result(request.id.as_json(), |out| text::put(out, &members(&task)))),
+        "tasks/get" => Ok(Reply::result(request.id.as_json(), |out| text::put(out, &now(&task)))),
         "tasks/cancel" => {
             let stopped = task.stop();
             if version.is_modern() {
@@ -94,22 +99,47 @@ pub(crate) async fn serve(
             if !stopped {
                 return Err(bad("The task has ended already"));
             }
-            Ok(Reply::result(request.id.as_json(), |out| text::put(out, &members(&task))))
+            Ok(Reply::result(request.id.as_json(), |out| text::put(out, &now(&task))))
         }
-        // Nothing is ever asked by a task: answers to nothing are ignored.
-        "tasks/update" => match request.params.input_responses.is_some_and(is_object) {
-            true => Ok(acknowledged()),
-            false => Err(bad("`params.inputResponses` must be an object")),
-        },
+        "tasks/update" => {
+            if !request.params.input_responses.is_some_and(is_object) {
+                return Err(bad("`params.inputResponses` must be an object"));
+            }
+            task.answer(calls::round(&request.params)?.answers);
+            Ok(acknowledged())
+        }
         _ => result(server, request, scope, &task).await,
     }
 }
 
 /// `tasks/get` of 2026-07-28: the end is part of it.
 fn detailed(server: &Server, request: &Request<'_>, task: &Task) -> Reply {
-    let mut all = members(task);
-    all.insert("resultType".to_owned(), "complete".into());
-    modern(server, request, Value::Object(all), |out| match &super::lock(&task.progress).end {
+    Reply::result(request.id.as_json(), |out| {
+        out.extend_from_slice(b"{\"resultType\":\"complete\",");
+        state(server, task, out);
+        text::put_meta(out, server.result_meta(Version::V2026_07_28), None);
+        out.push(b'}');
+    })
+}
+
+/// `notifications/tasks`: what `tasks/get` would say now. `meta` are members of `_meta`.
+pub(crate) fn notification(server: &Server, task: &Task, meta: &str) -> Bytes {
+    let mut out = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tasks\",\"params\":{".to_vec();
+    state(server, task, &mut out);
+    out.extend_from_slice(format!(r#","_meta":{{{meta}}}}}}}"#).as_bytes());
+    out.into()
+}
+
+/// The members of a DetailedTask, without braces.
+fn state(server: &Server, task: &Task, out: &mut Vec<u8>) {
+    let progress = super::lock(&task.progress);
+    let mut all = members(task, &progress);
+    if progress.end.is_none() && progress.asked.is_open() {
+        all.insert("inputRequests".to_owned(), Value::Object(progress.asked.requests()));
+    }
+    let object = serde_json::to_vec(&all).unwrap_or_default();
+    out.extend_from_slice(object.get(1..object.len().saturating_sub(1)).unwrap_or_default());
+    match &progress.end {
         Some(End::Done(done)) => {
             out.extend_from_slice(b",\"result\":");
             calls::write(server, out, &call(task), done, task.version);
@@ -119,7 +149,7 @@ fn detailed(server: &Server, request: &Request<'_>, task: &Task) -> Reply {
             text::put(out, &error.object());
         }
         None | Some(End::Cancelled) => {}
-    })
+    }
 }
 
 fn call(task: &Task) -> Call<'_> {

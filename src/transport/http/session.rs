@@ -3,7 +3,7 @@
 use super::super::Settings;
 use super::replay::Log;
 use crate::access::Caller;
-use crate::protocol::{EVERYTHING, Server, Session, for_legacy};
+use crate::protocol::{EVERYTHING, Server, Session, list_changed, updated};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -187,15 +187,22 @@ impl HttpSession {
 
     /// Starts putting changes on the general stream, once.
     pub(super) fn announce_changes(self: &Arc<Self>, server: &Server) {
-        if !server.settings().list_changed || self.announcing.swap(true, Ordering::Relaxed) {
+        if self.announcing.swap(true, Ordering::Relaxed) {
             return;
         }
+        let lists = server.settings().list_changed;
         let mut changes = server.changes();
         let this = Arc::clone(self);
         tokio::spawn(async move {
             loop {
                 let change = tokio::select! {
                     () = this.closed.cancelled() => break,
+                    uri = this.protocol.inbox().next() => {
+                        if this.protocol.is_subscribed(&uri) {
+                            this.general.push(updated(&uri));
+                        }
+                        continue;
+                    }
                     change = changes.recv() => change,
                 };
                 let changes = match &change {
@@ -203,10 +210,9 @@ impl HttpSession {
                     Err(RecvError::Lagged(_)) => &EVERYTHING,
                     Err(RecvError::Closed) => break,
                 };
-                changes
-                    .iter()
-                    .filter_map(|change| for_legacy(change, |uri| this.protocol.is_subscribed(uri)))
-                    .for_each(|message| this.general.push(message));
+                if lists {
+                    changes.iter().for_each(|change| this.general.push(list_changed(change)));
+                }
             }
         });
     }

@@ -75,6 +75,11 @@ async fn serve(http: Arc<Http>, caller: Arc<Caller>, socket: WebSocket) {
                     break close_code::POLICY;
                 }
             }
+            uri = connection.session.inbox().next() => {
+                if !connection.announce_update(&uri) {
+                    break close_code::POLICY;
+                }
+            }
             frame = stream.next() => match frame {
                 Some(Ok(Message::Text(text))) => connection.receive(Bytes::from(text)).await,
                 Some(Ok(Message::Binary(_))) => break close_code::UNSUPPORTED,

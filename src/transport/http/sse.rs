@@ -104,6 +104,12 @@ async fn announce(http: Arc<Http>, stream: Stream) {
     loop {
         let change = tokio::select! {
             () = stream.ended.cancelled() => return,
+            uri = stream.connection.session.inbox().next() => {
+                if !stream.connection.announce_update(&uri) {
+                    return stream.ended.cancel();
+                }
+                continue;
+            }
             change = changes.recv() => change,
         };
         if matches!(change, Err(RecvError::Closed)) {
