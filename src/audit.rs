@@ -18,6 +18,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Events waiting to be written.
 const QUEUE: usize = 8192;
+/// How long the first of several events waits for the others.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Where the trail goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -239,28 +241,60 @@ impl Drop for Audit {
     }
 }
 
+/// Writes events as they come, many at once where many come: a wake-up and a system call for each would cost as much
+/// as the calls themselves.
 fn drain(events: Receiver<Line>, mut sink: write::Sink, lost: &AtomicU64) {
-    let mut failing = false;
-    let mut write = |line: &str, lost: &AtomicU64| match sink.write(line) {
-        Ok(()) => failing = false,
+    let (mut failing, mut room) = (false, sink.room());
+    let mut write = |lines: &str, count: u64| match sink.write(lines) {
+        Ok(()) => {
+            failing = false;
+            sink.room()
+        }
         Err(error) => {
-            lost.fetch_add(1, Relaxed);
+            lost.fetch_add(count, Relaxed);
             if !failing {
                 tracing::error!(%error, "the audit trail can't be written: events are being lost");
             }
             failing = true;
+            sink.room()
         }
     };
-    while let Ok(line) = events.recv() {
-        match line {
-            Line::Event(line) => write(&line, lost),
-            Line::Flush(done) => drop(done.try_send(())),
+    let (mut lines, mut count) = (String::new(), 0);
+    while let Ok(first) = events.recv() {
+        let mut next = Some(first);
+        if matches!(next, Some(Line::Event(_))) {
+            std::thread::sleep(PAUSE);
+        }
+        let mut flushed = None;
+        while let Some(line) = next.take().or_else(|| events.try_recv().ok()) {
+            match line {
+                Line::Event(line) => {
+                    if count > 0 && lines.len() + line.len() >= room {
+                        room = write(&lines, std::mem::take(&mut count));
+                        lines.clear();
+                    }
+                    lines.push_str(&line);
+                    lines.push('\n');
+                    count += 1;
+                }
+                Line::Flush(done) => {
+                    flushed = Some(done);
+                    break;
+                }
+            }
+        }
+        if count > 0 {
+            room = write(&lines, std::mem::take(&mut count));
+            lines.clear();
+        }
+        if let Some(done) = flushed {
+            let _ = done.try_send(());
         }
         let missing = lost.swap(0, Relaxed);
         if missing > 0 {
             tracing::error!(missing, "audit events were lost");
             let now = timestamp(SystemTime::now());
-            write(&format!("{{\"time\":\"{now}\",\"audit\":\"lost\",\"count\":{missing}}}"), lost);
+            room = write(&format!("{{\"time\":\"{now}\",\"audit\":\"lost\",\"count\":{missing}}}\n"), missing);
         }
     }
 }

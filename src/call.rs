@@ -98,7 +98,6 @@ pub fn prepare_value(tool: &Arc<Tool>, arguments: Arguments) -> Result<Call, Ref
 
 fn settled(tool: &Arc<Tool>, mut arguments: Arguments, mut healed: Vec<String>) -> Result<Call, Refusal> {
     let check = &tool.input.check;
-    let schema = check.schema();
     let bindings = match &tool.action {
         Action::Request(action) => action.bindings.as_slice(),
         _ => &[],
@@ -107,7 +106,7 @@ fn settled(tool: &Arc<Tool>, mut arguments: Arguments, mut healed: Vec<String>) 
     let mut valid = is_valid(check, &mut arguments);
     if !valid {
         let faults = with_value(&mut arguments, |value| check.faults(value));
-        heal::heal(&mut arguments, schema, &faults, &mut healed);
+        heal::heal(&mut arguments, check.schema(), &faults, &mut healed);
         defaults::fill(tool, &mut arguments);
         valid = is_valid(check, &mut arguments);
     }
@@ -166,10 +165,7 @@ fn with_value<T>(arguments: &mut Arguments, look: impl FnOnce(&Value) -> T) -> T
 
 fn refuse(tool: &Tool, found: Vec<Found>) -> Refusal {
     let unknown = found.iter().any(|found| found.unknown && found.path.len() == 1);
-    let legal = match tool.input.published.get("properties").and_then(Value::as_object) {
-        Some(properties) if unknown => properties.keys().cloned().collect(),
-        _ => Vec::new(),
-    };
+    let legal = if unknown { tool.input.published.property_names() } else { Vec::new() };
     let mut problems: Vec<Problem> = found.into_iter().map(Problem::from).collect();
     if problems.is_empty() {
         let message = "do not satisfy the schema of this tool".to_string();

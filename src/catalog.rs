@@ -5,15 +5,18 @@ pub mod compile;
 pub mod hints;
 pub mod name;
 pub mod search;
+mod poll;
 mod workflow;
 
-pub use workflow::{Workflow, WorkflowStep};
+pub use poll::PollPlan;
+pub use workflow::{Workflow, WorkflowAction, WorkflowGoal, WorkflowStep, WorkflowThen};
 
 use crate::diagnostic::Diagnostic;
 use crate::mapping::{
-    Ask, CacheHint, CallerValue, ErrorRules, Limits, OnError, Paginate, Poll, ResultRules, StatusSet, StreamRules,
+    Ask, CacheHint, CallerValue, ErrorRules, Limits, OnError, Paginate, ResultRules, StatusSet, StreamRules,
 };
 use crate::request::{BodyPlan, ParameterPlan, PathPart};
+use crate::schema::kept::Kept;
 use crate::secret::Secret;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -225,7 +228,7 @@ pub struct Annotations {
 #[derive(Debug)]
 pub struct Input {
     /// The published `inputSchema`: self-contained, root `type: object`.
-    pub published: Arc<Value>,
+    pub published: Kept,
     /// What arguments are checked against: the full schema over the arguments object.
     pub check: crate::schema::check::Checker,
     /// What the assembled body is checked against, where `check` can't say it all.
@@ -238,7 +241,7 @@ pub struct Input {
 #[derive(Debug, Default)]
 pub struct Output {
     /// The published `outputSchema`, self-contained; any root type.
-    pub published: Option<Arc<Value>>,
+    pub published: Option<Kept>,
     /// Compiled form that makes a value conform.
     pub conform: Option<Arc<crate::content::conform::Shape>>,
     /// With `output_schema: strict`: the whole published schema; an answer that fails it is an error.
@@ -295,7 +298,7 @@ pub struct RequestAction {
     /// Repeats over pages.
     pub paginate: Option<Paginate>,
     /// Repeats until done.
-    pub poll: Option<Poll>,
+    pub poll: Option<PollPlan>,
     /// Upstream stream.
     pub stream: Option<StreamRules>,
     /// True if a connection failure or 503 may be retried (RFC 9110 §9.2.2).
@@ -320,9 +323,6 @@ pub struct Binding {
     pub default: Option<Value>,
     /// Explicit null is sent (bodies); else null means absent.
     pub keep_null: bool,
-    /// The value's own schema, for healing and `inspect`; may hold `#/$defs` references into
-    /// [`Input::published`]'s definitions.
-    pub schema: Arc<Value>,
 }
 
 /// Where a bound value comes from.

@@ -12,6 +12,7 @@ mod operation;
 pub mod overlay;
 mod parameter;
 mod path;
+mod prose;
 mod read;
 mod reference;
 mod security;
@@ -236,6 +237,8 @@ pub struct Parameter {
     pub examples: Vec<Value>,
     /// How a value becomes text.
     pub encoding: ParameterEncoding,
+    /// Swagger 2.0: how the lists in a list are written, the outermost first (`items.collectionFormat`).
+    pub inner: Vec<Style>,
     /// What a value must look like.
     pub schema: Schema,
     /// `x-…` members.
@@ -274,6 +277,9 @@ pub struct RequestBody {
     pub content: Vec<MediaType>,
 }
 
+/// Stands for the items of a list that have no position of their own in [`MediaType::encoding`].
+pub const FURTHER: &str = "*";
+
 /// One entry of a `content` map.
 #[derive(Debug, Clone)]
 pub struct MediaType {
@@ -287,7 +293,8 @@ pub struct MediaType {
     pub item_schema: Option<Schema>,
     /// `example` and `examples` values.
     pub examples: Vec<Value>,
-    /// `encoding`, by property name.
+    /// `encoding`, by property name; of a list (3.2 `prefixEncoding` and `itemEncoding`) by position from 0, with
+    /// [`FURTHER`] for all other items.
     pub encoding: IndexMap<String, Encoding>,
 }
 
@@ -304,6 +311,8 @@ pub struct Encoding {
     pub explode: Option<bool>,
     /// `allowReserved`.
     pub allow_reserved: bool,
+    /// As [`Parameter::inner`].
+    pub inner: Vec<Style>,
 }
 
 /// One response.

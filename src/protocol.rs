@@ -463,7 +463,9 @@ impl Server {
         let mut z = self.seed.wrapping_add(count.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Arc::from(format!("{:016x}", z ^ (z >> 31)))
+        let digits = (z ^ (z >> 31)).to_be_bytes();
+        let hex = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+        Arc::from(digits.iter().flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]).collect::<String>())
     }
 }
 

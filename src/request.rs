@@ -47,7 +47,7 @@ pub use values::body_value;
 
 use crate::catalog::{Arguments, RequestAction, SourcePlan};
 use crate::mapping::CallerValue;
-use crate::openapi::{Encoding, ParameterEncoding, ParameterIn};
+use crate::openapi::{Encoding, ParameterEncoding, ParameterIn, Style};
 use crate::template::BodyTemplate;
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -70,6 +70,8 @@ pub struct ParameterPlan {
     pub location: ParameterIn,
     /// How a value becomes text.
     pub encoding: ParameterEncoding,
+    /// How the lists in a list are written, the outermost first (Swagger 2.0).
+    pub inner: Vec<Style>,
     /// True if the request can't be sent without it.
     pub required: bool,
 }
@@ -90,12 +92,15 @@ pub struct BodyVariant {
     pub media_type: String,
     /// How a value becomes bytes.
     pub kind: BodyKind,
-    /// Per-property encoding of forms.
+    /// Per-property encoding of forms; of a list by position, see [`crate::openapi::MediaType::encoding`].
     pub encoding: IndexMap<String, Encoding>,
-    /// Per-property content type defaults by schema: property → (media type, is file).
+    /// Per-property content type defaults by schema: property → (media type, is file). Of a multipart list by
+    /// position, always with [`FURTHER`](crate::openapi::FURTHER).
     pub parts: IndexMap<String, PartPlan>,
     /// XML element names and attributes: the body's schema, self-contained (its definitions under `$defs`).
     pub xml: Option<std::sync::Arc<serde_json::Value>>,
+    /// A body of bytes that travels as text: `base64` or `base64url` (`format: byte` of OpenAPI 3.0.4, `contentEncoding` of 3.1).
+    pub transfer: Option<String>,
 }
 
 /// What a multipart or form property is.
@@ -237,6 +242,7 @@ pub fn build(
         let secret = values::is_secret(binding);
         let at = values::Target { action, plan, index, credentials };
         let argument = values::argument_name(binding);
+        let value = style::nested(value, &plan.inner).map_err(|message| Unsendable::new(argument, message))?;
         let written = match plan.location {
             ParameterIn::Query | ParameterIn::QueryString => {
                 let start = wire.text.len();

@@ -7,6 +7,7 @@
 
 pub mod bundle;
 pub mod check;
+pub mod kept;
 pub mod keyword;
 pub mod kinds;
 pub mod output;

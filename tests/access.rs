@@ -37,7 +37,12 @@ fn tool(name: &str, tags: &[&str], method: &str) -> Arc<Tool> {
             operation_id: Some(name.to_owned()),
             deprecated: false,
         }),
-        input: Input { published: schema.clone(), check: Checker::new(schema), body_check: None, mirrored: Vec::new() },
+        input: Input {
+            published: schema.clone().into(),
+            check: Checker::new(schema),
+            body_check: None,
+            mirrored: Vec::new(),
+        },
         output: Output::default(),
         action: Action::Search,
         ask: Vec::new(),

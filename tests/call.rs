@@ -25,8 +25,8 @@ pub fn tool(name: &str, schema: Value, action: Action) -> Tool {
         tags: Vec::new(),
         operation: None,
         input: Input {
-            published: Arc::new(publish(&schema, rest_mcp::mapping::SchemaProfile::Default)),
-            check: Checker::new(Arc::new(schema)),
+            published: publish(&schema, rest_mcp::mapping::SchemaProfile::Default).into(),
+            check: Checker::new(schema),
             body_check: None,
             mirrored: Vec::new(),
         },
@@ -79,14 +79,7 @@ pub fn request(bindings: Vec<Binding>) -> RequestAction {
 
 /// An argument at a spot.
 pub fn bind(name: &str, spot: Spot) -> Binding {
-    Binding {
-        from: From::Argument(name.to_string()),
-        spot,
-        required: false,
-        default: None,
-        keep_null: false,
-        schema: Arc::new(json!({})),
-    }
+    Binding { from: From::Argument(name.to_string()), spot, required: false, default: None, keep_null: false }
 }
 
 /// `owner.name` as a spot.

@@ -21,6 +21,7 @@ use rest_mcp::openapi::{ParameterEncoding, ParameterIn, Style};
 use rest_mcp::request::ParameterPlan;
 use rest_mcp::response::Response;
 use rest_mcp::schema::check::Checker;
+use rest_mcp::schema::kept::Kept;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,7 +88,13 @@ impl Make {
             allow_reserved: false,
             allow_empty_value: false,
         };
-        self.parameters.push(ParameterPlan { name: name.to_owned(), location, encoding, required: false });
+        self.parameters.push(ParameterPlan {
+            name: name.to_owned(),
+            location,
+            encoding,
+            inner: Vec::new(),
+            required: false,
+        });
         self.bind(argument, spot)
     }
     pub fn member(self, argument: &str, path: &[&str]) -> Self {
@@ -95,22 +102,14 @@ impl Make {
     }
     pub fn bind(mut self, argument: &str, spot: Spot) -> Self {
         let from = From::Argument(argument.to_owned());
-        self.bindings.push(Binding {
-            from,
-            spot,
-            required: false,
-            default: None,
-            keep_null: false,
-            schema: Arc::new(json!({})),
-        });
+        self.bindings.push(Binding { from, spot, required: false, default: None, keep_null: false });
         self
     }
     pub fn tool(self) -> Tool {
-        let published = self.output.map(Arc::new);
         let output = Output {
-            conform: published.as_ref().map(|schema| Arc::new(Shape::new(schema))),
-            strict: published.clone().filter(|_| self.strict).map(|schema| Arc::new(Checker::new(schema))),
-            published,
+            conform: self.output.as_ref().map(|schema| Arc::new(Shape::new(schema))),
+            strict: self.output.clone().filter(|_| self.strict).map(|schema| Arc::new(Checker::new(schema))),
+            published: self.output.map(Kept::from),
         };
         Tool {
             name: "get_order".to_owned(),
@@ -121,8 +120,8 @@ impl Make {
             tags: Vec::new(),
             operation: None::<OperationRef>,
             input: Input {
-                check: Checker::new(Arc::new(self.input.clone())),
-                published: Arc::new(self.input),
+                check: Checker::new(&self.input),
+                published: Kept::from(self.input),
                 body_check: None,
                 mirrored: Vec::new(),
             },

@@ -18,8 +18,7 @@ use rest_mcp::request::{
     BodyPlan, Credential, CredentialText, Fixed, ParameterPlan, Request, Unsendable, build, parse_path, split_query,
 };
 use rest_mcp::secret::Secret;
-use serde_json::{Value, json};
-use std::sync::Arc;
+use serde_json::Value;
 
 /// An operation built by hand.
 struct Operation {
@@ -76,7 +75,7 @@ fn content(media_type: &str) -> ParameterEncoding {
 }
 
 fn binding(from: From, spot: Spot) -> Binding {
-    Binding { from, spot, required: false, default: None, keep_null: false, schema: Arc::new(json!(true)) }
+    Binding { from, spot, required: false, default: None, keep_null: false }
 }
 
 impl Operation {
@@ -88,7 +87,13 @@ impl Operation {
     fn parameter_from(mut self, name: &str, location: ParameterIn, encoding: ParameterEncoding, from: From) -> Self {
         let required = location == ParameterIn::Path;
         let index = self.action.parameters.len();
-        self.action.parameters.push(ParameterPlan { name: name.to_owned(), location, encoding, required });
+        self.action.parameters.push(ParameterPlan {
+            name: name.to_owned(),
+            location,
+            encoding,
+            inner: Vec::new(),
+            required,
+        });
         let mut binding = binding(from, Spot::Parameter(index));
         binding.required = required;
         self.action.bindings.push(binding);

@@ -14,6 +14,7 @@ mod cli;
 mod content;
 mod document;
 mod encoding;
+mod field_reports;
 mod mapping;
 mod mock;
 mod openapi;

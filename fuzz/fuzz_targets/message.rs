@@ -19,7 +19,7 @@ fuzz_target!(|input: &[u8]| {
         runtime.block_on(async {
             let (mut ours, theirs) = tokio::io::duplex(1 << 20);
             let (settings, stop) = (Settings::default(), CancellationToken::new());
-            let serving = serve_stdio(double::server(), &settings, input, theirs, stop);
+            let serving = serve_stdio(common::double::server(), &settings, input, theirs, stop);
             let mut output = Vec::new();
             let (served, read) = tokio::join!(serving, ours.read_to_end(&mut output));
             served.expect("no output error");

@@ -27,6 +27,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Old audit files that are kept at most.
 const MOST_KEPT: usize = 1000;
+/// How often metrics are summed up.
+const UPKEEP: Duration = Duration::from_secs(5);
 
 /// What watches the server; made first, since metrics are handed out while the parts are made.
 pub struct Telemetry {
@@ -240,11 +242,19 @@ impl Sidecar {
         }
     }
 
-    /// Serves metrics and health on their own listener, if the settings name one, until `stop`.
+    /// Keeps metrics small, and serves them with health on their own listener, if the settings name one, until `stop`.
     ///
     /// # Errors
     /// One text: the address can't be used.
     pub async fn observe(&self, stop: CancellationToken) -> Result<Option<SocketAddr>, String> {
+        if let Some(prometheus) = self.telemetry.prometheus.clone() {
+            let stop = stop.clone();
+            tokio::spawn(async move {
+                while tokio::time::timeout(UPKEEP, stop.cancelled()).await.is_err() {
+                    prometheus.upkeep();
+                }
+            });
+        }
         let setup = self.setup();
         let telemetry = &setup.config.telemetry;
         let Some(slot) = &telemetry.listen else { return Ok(None) };
@@ -343,6 +353,7 @@ impl Reloadable for Sidecar {
                 tracing::error!(problems = problems.join("; "), "certificates were not reloaded; the old ones stay");
             }
             let renewed = self.renew().await;
+            super::give_back();
             match &renewed {
                 Ok(diff) if diff.is_empty() => tracing::info!("reloaded, no tool changed"),
                 Ok(diff) => {

@@ -31,12 +31,23 @@ impl Sink {
         }
     }
 
-    /// Writes one line, whole.
-    pub(super) fn write(&mut self, line: &str) -> io::Result<()> {
-        let line = format!("{line}\n");
+    /// Writes lines, each ending in a line feed, whole; all of them into one file.
+    pub(super) fn write(&mut self, lines: &str) -> io::Result<()> {
         match self {
-            Sink::Stderr => io::stderr().lock().write_all(line.as_bytes()),
-            Sink::File(rotating) => rotating.write(line.as_bytes()),
+            Sink::Stderr => io::stderr().lock().write_all(lines.as_bytes()),
+            Sink::File(rotating) => rotating.write(lines.as_bytes()),
+        }
+    }
+
+    /// Lines of at most this many bytes may be written at once: a file is rotated between two writes only.
+    pub(super) fn room(&self) -> usize {
+        let most = 256 * 1024;
+        match self {
+            Sink::Stderr => most,
+            Sink::File(rotating) => {
+                let left = rotating.max_bytes.saturating_sub(rotating.size);
+                usize::try_from(left).map_or(most, |left| left.min(most))
+            }
         }
     }
 }

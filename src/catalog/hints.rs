@@ -2,6 +2,7 @@
 
 use super::Annotations;
 use crate::mapping::DescriptionFrom;
+use http::StatusCode;
 
 /// Longest description that is made without the mapping asking for one, in characters.
 const MOST_CHARS: usize = 4_000;
@@ -91,13 +92,30 @@ fn add(parts: &mut Vec<String>, text: String) {
     parts.push(text);
 }
 
-/// `Errors: 404 no such pet; 409 name taken`; empty where nothing is declared.
+/// True for a text that says no more than the status itself (RFC 9110 §15.5, §15.6).
+fn is_known(status: &str, text: &str) -> bool {
+    let Some(reason) = StatusCode::from_bytes(status.as_bytes()).ok().and_then(|status| status.canonical_reason())
+    else {
+        return false;
+    };
+    let others: &[&str] = match status {
+        "401" => &["requires authentication", "authentication required", "not authenticated", "unauthenticated"],
+        "403" => &["access denied", "permission denied"],
+        "404" => &["resource not found"],
+        "422" => &["validation failed", "validation error"],
+        "500" => &["internal error", "server error"],
+        _ => &[],
+    };
+    text.eq_ignore_ascii_case(reason) || others.iter().any(|other| text.eq_ignore_ascii_case(other))
+}
+
+/// `Errors: 404 no such pet; 409 name taken`; empty where nothing is declared that a status does not say itself.
 fn errors_line(errors: &[(String, String)]) -> String {
     let mut told: Vec<String> = Vec::new();
     for (status, text) in errors {
         let text = sanitized(text);
         let first = text.lines().next().unwrap_or_default().trim_end_matches('.');
-        if first.is_empty() {
+        if first.is_empty() || is_known(status, first) {
             continue;
         }
         let one = format!("{} {}", sanitized(status), cut_at_word(first, MOST_ERROR_CHARS));

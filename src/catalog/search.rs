@@ -123,9 +123,9 @@ pub fn described(tool: &Tool) -> Value {
         out.insert("title".to_string(), json!(title));
     }
     out.insert("description".to_string(), json!(tool.description));
-    out.insert("inputSchema".to_string(), tool.input.published.as_ref().clone());
+    out.insert("inputSchema".to_string(), tool.input.published.tree().into_owned());
     if let Some(output) = &tool.output.published {
-        out.insert("outputSchema".to_string(), output.as_ref().clone());
+        out.insert("outputSchema".to_string(), output.tree().into_owned());
     }
     let hints = tool.annotations;
     out.insert(
@@ -141,9 +141,10 @@ pub fn described(tool: &Tool) -> Value {
 /// What [`SEARCH`] gives for one match: name, first words of the description, argument names (required ones
 /// marked with `*`).
 pub fn found(tool: &Tool) -> Value {
-    let required = tool.input.published.get("required").and_then(Value::as_array);
+    let schema = tool.input.published.tree();
+    let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
-    let properties = tool.input.published.get("properties").and_then(Value::as_object);
+    let properties = schema.get("properties").and_then(Value::as_object);
     let arguments: Vec<String> = properties
         .into_iter()
         .flat_map(Map::keys)
@@ -253,8 +254,8 @@ fn text(tool: &Tool) -> String {
             add(&spread(id));
         }
     }
-    for name in tool.input.published.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
-        add(&spread(name));
+    for name in tool.input.published.property_names() {
+        add(&spread(&name));
     }
     add(&cut_at_word(&tool.description, 600));
     out

@@ -250,6 +250,7 @@ async fn get(findings: &mut Findings, service: &Service, index: usize, origins: 
 fn needs_arguments(tool: &Tool) -> bool {
     tool.input
         .published
+        .tree()
         .get("required")
         .and_then(serde_json::Value::as_array)
         .is_some_and(|required| !required.is_empty())

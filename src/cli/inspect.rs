@@ -25,9 +25,9 @@ impl Inspect {
             Some(name) => match catalog.tools.get(name).or_else(|| catalog.hidden.get(name)) {
                 Some(tool) => {
                     describe(&mut out, catalog, tool);
-                    let _ = writeln!(out, "  input schema: {}", pretty(&tool.input.published));
+                    let _ = writeln!(out, "  input schema: {}", pretty(&tool.input.published.tree()));
                     if let Some(schema) = &tool.output.published {
-                        let _ = writeln!(out, "  output schema: {}", pretty(schema));
+                        let _ = writeln!(out, "  output schema: {}", pretty(&schema.tree()));
                     }
                 }
                 None => {
@@ -78,7 +78,7 @@ fn pretty(value: &serde_json::Value) -> String {
 }
 
 fn describe(out: &mut String, catalog: &Catalog, tool: &Tool) {
-    let size = serde_json::to_vec(tool.input.published.as_ref()).map_or(0, |text| text.len()) + tool.description.len();
+    let size = tool.input.published.text().len() + tool.description.len();
     let _ = writeln!(out, "tool  {}  (about {} tokens)", tool.name, hints::estimated_tokens(size));
     if let Some(operation) = &tool.operation {
         let id = operation.operation_id.as_deref().map(|id| format!(" ({id})")).unwrap_or_default();

@@ -147,7 +147,7 @@ impl Lint {
                 .fix("give it a shorter name under `tools:`"),
             );
         }
-        let keywords = beyond_vendors(&tool.input.published);
+        let keywords = beyond_vendors(&tool.input.published.tree());
         if !keywords.is_empty() {
             found.push(
                 Diagnostic::note("vendor-keywords", format!("`{name}`: some model vendors refuse or ignore {}", keywords.join(", ")))
@@ -159,9 +159,8 @@ impl Lint {
 }
 
 fn tokens(tool: &Tool) -> usize {
-    let size = |value: &Value| serde_json::to_vec(value).map_or(0, |text| text.len());
-    let output = tool.output.published.as_ref().map_or(0, |schema| size(schema));
-    hints::estimated_tokens(size(&tool.input.published) + output + tool.name.len() + tool.description.len())
+    let output = tool.output.published.as_ref().map_or(0, |schema| schema.text().len());
+    hints::estimated_tokens(tool.input.published.text().len() + output + tool.name.len() + tool.description.len())
 }
 
 /// A description that is missing or says no more than the name.
@@ -188,7 +187,8 @@ fn described(tool: &Tool) -> Option<Diagnostic> {
 }
 
 fn undescribed(tool: &Tool) -> Vec<String> {
-    let properties = tool.input.published.get("properties").and_then(Value::as_object);
+    let schema = tool.input.published.tree();
+    let properties = schema.get("properties").and_then(Value::as_object);
     let bare = |schema: &Value| match schema.get("$ref") {
         // The definition speaks.
         Some(_) => false,

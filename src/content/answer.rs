@@ -375,9 +375,9 @@ impl<'a> Builder<'a> {
             "ids",
             "id",
         ];
-        let properties = self.tool.input.published.get("properties").and_then(Value::as_object);
+        let known = self.tool.input.published.property_names();
         let names = |wanted: &[&str]| -> Vec<String> {
-            let own = properties.into_iter().flat_map(|properties| properties.keys());
+            let own = known.iter();
             own.filter(|name| wanted.contains(&name.to_ascii_lowercase().as_str()))
                 .map(|name| format!("`{name}`"))
                 .collect()

@@ -119,14 +119,23 @@ impl Fence {
         }
         let parent = target.rsplit_once('/').map_or("", |(folder, _)| folder);
         let outside = "it is outside the folder of the document";
-        // Nothing outside is touched, not even to see whether it exists.
-        if !self.folders.iter().any(|folder| folder.has_name(target)) {
+        let named = self.folders.iter().any(|folder| folder.has_name(target));
+        // Nothing outside is touched, not even to see whether it exists; where more than the document's folder is
+        // allowed, a link may be another name for it, and what is not there is refused like what is.
+        if !named && self.folders.len() == 1 {
             return Err(Refusal::outside(outside, parent));
         }
-        let real = std::fs::canonicalize(target).map_err(|error| Refusal::plain(super::file::reason(&error)))?;
+        let real = match std::fs::canonicalize(target) {
+            Ok(real) => real,
+            Err(error) if named => return Err(Refusal::plain(super::file::reason(&error))),
+            Err(_) => return Err(Refusal::outside(outside, parent)),
+        };
         let inside = |folder: &Folder| folder.real.as_deref().is_some_and(|folder| real.starts_with(folder));
         if self.folders.iter().any(inside) {
             return Ok(real);
+        }
+        if !named {
+            return Err(Refusal::outside(outside, parent));
         }
         let real_folder = real.parent().unwrap_or(Path::new("/")).to_string_lossy().into_owned();
         Err(Refusal::outside("it is a link that leads outside the folder of the document", &real_folder))

@@ -3,9 +3,10 @@
 use super::finding::Finding;
 use super::node::Node;
 use super::parameter::style_named;
+use super::prose::prose;
 use super::read::Reader;
-use super::text::{clean, scalar};
-use super::{Encoding, MediaType, RequestBody, Response};
+use super::text::scalar;
+use super::{Encoding, FURTHER, MediaType, RequestBody, Response};
 use crate::schema::Schema;
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -36,7 +37,7 @@ impl<'a> Reader<'a> {
             self.findings.add(Finding::warning("body-without-content", &node, format!("{what}; it is left out")));
             return Ok(None);
         }
-        let description = followed.description.or_else(|| node.text("description")).map(clean);
+        let description = followed.description.or_else(|| node.text("description")).map(prose);
         Ok(Some(RequestBody { required, description, content }))
     }
 
@@ -60,13 +61,19 @@ impl<'a> Reader<'a> {
 
     fn media_type(&mut self, media_type: &str, node: &Node<'a>) -> MediaType {
         let schema = node.child("schema");
-        let encoding = node.child("encoding").map(|it| self.encodings(&it)).unwrap_or_default();
-        for ignored in ["prefixEncoding", "itemEncoding"] {
-            if let Some(at) = node.child(ignored) {
-                let what = format!("`{ignored}` is not supported; parts get their default content types");
+        let named = node.child("encoding");
+        let multipart = media_type.get(..10).is_some_and(|group| group.eq_ignore_ascii_case("multipart/"));
+        for positional in ["prefixEncoding", "itemEncoding"] {
+            if let Some(at) = node.child(positional).filter(|_| !multipart || named.is_some()) {
+                let what = format!("`{positional}` is for multipart without `encoding`; it is left out");
                 self.findings.add(Finding::warning("unsupported-encoding", &at, what));
             }
         }
+        let encoding = match named {
+            Some(named) => self.encodings(&named),
+            None if multipart => self.encodings_by_position(node),
+            None => IndexMap::new(),
+        };
         MediaType {
             media_type: media_type.to_owned(),
             has_schema: schema.is_some(),
@@ -87,7 +94,27 @@ impl<'a> Reader<'a> {
         found
     }
 
+    /// OpenAPI 3.2, "Encoding By Position".
+    fn encodings_by_position(&mut self, node: &Node<'a>) -> IndexMap<String, Encoding> {
+        let mut found = IndexMap::new();
+        for (position, entry) in
+            node.child("prefixEncoding").map(|it| it.items()).unwrap_or_default().iter().enumerate()
+        {
+            found.insert(position.to_string(), self.encoding(entry));
+        }
+        if let Some(further) = node.child("itemEncoding") {
+            found.insert(FURTHER.to_owned(), self.encoding(&further));
+        }
+        found
+    }
+
     fn encoding(&mut self, node: &Node<'a>) -> Encoding {
+        for nested in ["encoding", "prefixEncoding", "itemEncoding"] {
+            if let Some(at) = node.child(nested) {
+                let what = format!("`{nested}` of a part that has parts itself is not supported; it is left out");
+                self.findings.add(Finding::warning("unsupported-encoding", &at, what));
+            }
+        }
         let style = node.text("style").and_then(style_named);
         if let (Some(text), None) = (node.text("style"), style) {
             let what = format!("encoding style `{text}` is unknown; `form` is used");
@@ -117,6 +144,7 @@ impl<'a> Reader<'a> {
             style,
             explode: node.value.get("explode").and_then(Value::as_bool),
             allow_reserved: node.flag("allowReserved"),
+            inner: Vec::new(),
         }
     }
 
@@ -144,7 +172,7 @@ impl<'a> Reader<'a> {
                     let mut response = self.response(&followed.node);
                     response.status = code;
                     if let Some(text) = followed.description {
-                        response.description = Some(clean(text));
+                        response.description = Some(prose(text));
                     }
                     found.push(response);
                 }
@@ -173,7 +201,7 @@ impl<'a> Reader<'a> {
         let headers = node.child("headers").map(|it| it.members()).unwrap_or_default();
         Response {
             status: String::new(),
-            description: node.text("description").map(clean),
+            description: node.text("description").map(prose),
             content,
             headers: headers.into_iter().map(|(name, _)| name.to_owned()).collect(),
         }

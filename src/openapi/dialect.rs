@@ -14,6 +14,7 @@ pub(super) use table::Table;
 
 use super::finding::Finding;
 use super::node::{Node, push_token};
+use super::prose::prose;
 use super::read::Reader;
 use super::text::{clean, clean_value, scalar};
 use crate::diagnostic::Severity;
@@ -154,7 +155,7 @@ impl<'a> Reader<'a> {
         match key {
             "title" | "description" | "$comment" => {
                 if let Some(text) = scalar(value) {
-                    return Some(Value::String(clean(&text)));
+                    return Some(Value::String(if key == "description" { prose(&text) } else { clean(&text) }));
                 }
                 self.warn(at, "invalid-keyword", format!("`{key}` must be text; it is left out"));
                 None

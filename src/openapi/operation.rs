@@ -4,6 +4,7 @@ use super::finding::Finding;
 use super::node::Node;
 use super::parameter::{BodyField, Declared, FormField};
 use super::path::{self, Template, bare};
+use super::prose::prose;
 use super::read::Reader;
 use super::text::{clean, scalar};
 use super::{Operation, Origin, Parameter, ParameterEncoding, ParameterIn, RoutePart, Skipped, Style};
@@ -123,7 +124,7 @@ impl<'a> Reader<'a> {
         };
         let responses = node.child("responses").map(|it| self.responses(it)).unwrap_or_default();
         let item = |key: &str| layers.iter().find_map(|it| it.text(key));
-        let text = |key: &str| node.text(key).or_else(|| item(key)).filter(|it| !it.trim().is_empty()).map(clean);
+        let text = |key: &str| node.text(key).or_else(|| item(key)).filter(|it| !it.trim().is_empty()).map(prose);
         let mut extensions = Map::new();
         for layer in layers.iter().rev().chain([node]) {
             extensions.extend(layer.extensions());
@@ -309,6 +310,7 @@ fn text_parameter(name: &str, location: ParameterIn, required: bool) -> Paramete
             allow_reserved: false,
             allow_empty_value: false,
         },
+        inner: Vec::new(),
         schema: Schema { json: Arc::new(json!({ "type": "string" })), uses: Arc::from([]) },
         extensions: Map::new(),
     }

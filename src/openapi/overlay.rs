@@ -1,4 +1,4 @@
-//! OpenAPI Overlay documents (1.0, 1.1): a list of edits of a document, found by JSONPath.
+//! OpenAPI Overlay documents (1.0, 1.1, 1.2): a list of edits of a document, found by JSONPath.
 
 pub mod path;
 
@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Report, Severity};
 use crate::document::Document;
 use path::Path;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Most nodes that all actions together may add.
 const NODES: usize = 1_000_000;
@@ -46,7 +47,10 @@ pub fn apply(root: &mut Value, overlay: &Document) -> Report {
     for (index, action) in actions.iter().enumerate() {
         let at = format!("/actions/{index}");
         let mut problems = Vec::new();
-        run(root, action, &mut room, &mut problems);
+        match written_out(overlay, action) {
+            Ok(action) => run(root, &action, &mut room, &mut problems),
+            Err(why) => problems.push((Severity::Error, "invalid-action", "$ref", why)),
+        }
         let full = problems.iter().any(|(_, code, ..)| *code == TOO_LARGE);
         for (severity, code, member, message) in problems {
             let pointer = if member.is_empty() { at.clone() } else { format!("{at}/{member}") };
@@ -62,11 +66,32 @@ pub fn apply(root: &mut Value, overlay: &Document) -> Report {
 /// Severity, code, member of the action at fault, message.
 type Problem = (Severity, &'static str, &'static str, String);
 
+/// The action itself, or the fields of the reusable action that it refers to with its own laid over them
+/// (Overlay 1.2, "Reusable Action Reference Object"). The error is a sentence without a full stop.
+fn written_out<'a>(overlay: &Document, action: &'a Value) -> Result<Cow<'a, Value>, String> {
+    let (Some(own), Some(reference)) = (action.as_object(), action.get("$ref")) else {
+        return Ok(Cow::Borrowed(action));
+    };
+    let text = reference.as_str().unwrap_or_default();
+    let fragment = percent_encoding::percent_decode_str(text.trim_start_matches('#')).decode_utf8_lossy();
+    let name = fragment.strip_prefix("/components/actions/").filter(|name| !name.is_empty() && !name.contains('/'));
+    let Some(name) = name.filter(|_| text.starts_with('#')) else {
+        return Err(format!("`$ref` of an action must be `#/components/actions/NAME`, not {reference}"));
+    };
+    let Some(fields) = overlay.get(&format!("/components/actions/{name}/fields")).and_then(Value::as_object) else {
+        return Err(format!("`{text}` leads to no reusable action with `fields`"));
+    };
+    if fields.contains_key("target") {
+        return Err(format!("the `fields` of `{text}` must not have a `target`: it belongs beside `$ref`"));
+    }
+    let mut whole = fields.clone();
+    let laid_over = own.iter().filter(|(key, _)| *key != "$ref");
+    whole.extend(laid_over.map(|(key, value)| (key.clone(), value.clone())));
+    Ok(Cow::Owned(Value::Object(whole)))
+}
+
 fn run(root: &mut Value, action: &Value, room: &mut usize, problems: &mut Vec<Problem>) {
     let mut error = |code, member, message: String| problems.push((Severity::Error, code, member, message));
-    if action.get("$ref").is_some() {
-        return error("unsupported-action", "$ref", "reusable actions (Overlay 1.2) are not supported".to_owned());
-    }
     let Some(target) = action.get("target").and_then(Value::as_str) else {
         return error("invalid-action", "", "an action needs a `target`".to_owned());
     };

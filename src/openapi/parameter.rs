@@ -2,8 +2,9 @@
 
 use super::finding::Finding;
 use super::node::Node;
+use super::prose::prose;
 use super::read::Reader;
-use super::text::{clean, clean_value, scalar};
+use super::text::{clean_value, scalar};
 use super::{Parameter, ParameterEncoding, ParameterIn, Style};
 use crate::schema::Schema;
 use serde_json::{Map, Value, json};
@@ -38,6 +39,7 @@ pub(super) struct FormField {
     pub file: bool,
     pub schema: Schema,
     pub style: Option<(Style, bool)>,
+    pub inner: Vec<Style>,
 }
 
 impl<'a> Reader<'a> {
@@ -61,7 +63,7 @@ impl<'a> Reader<'a> {
             }
         }?;
         if let (Declared::Plain(parameter), Some(text)) = (&mut declared, followed.description) {
-            parameter.description = Some(clean(text));
+            parameter.description = Some(prose(text));
         }
         Ok(declared)
     }
@@ -101,10 +103,11 @@ impl<'a> Reader<'a> {
             required: required || location == ParameterIn::Path,
             name,
             location,
-            description: node.text("description").map(clean),
+            description: node.text("description").map(prose),
             deprecated: node.flag("deprecated"),
             examples,
             encoding,
+            inner: self.inner_formats(node),
             schema,
             extensions: node.extensions(),
         }))

@@ -4,9 +4,10 @@
 use super::finding::Finding;
 use super::node::Node;
 use super::parameter::{BodyField, Declared, FormField, keywords_of};
+use super::prose::prose;
 use super::read::Reader;
 use super::server::{bare_server, is_http};
-use super::text::{clean, clean_value, scalar};
+use super::text::{clean_value, scalar};
 use super::{Encoding, MediaType, ParameterEncoding, ParameterIn, RequestBody, Server, ServerVariable, Style};
 use crate::schema::Schema;
 use indexmap::IndexMap;
@@ -138,6 +139,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Swagger 2.0, "Items Object", `collectionFormat` of lists in lists, the outermost first.
+    pub(super) fn inner_formats(&mut self, node: &Node<'a>) -> Vec<Style> {
+        let mut found = Vec::new();
+        let mut items = node.child("items").filter(|_| self.is_swagger2());
+        while let Some(list) = items.filter(|it| it.text("type") == Some("array")) {
+            // The place is one where `multi` can't be; csv is the comma of `simple`.
+            found.push(self.collection_format(&list, ParameterIn::Path).0);
+            items = list.child("items");
+        }
+        found
+    }
+
     /// `in: body` and `in: formData`.
     pub(super) fn body_parameter(&mut self, node: &Node<'a>, name: &str, place: &str) -> Result<Declared, Finding> {
         let required = node.flag("required");
@@ -147,7 +160,7 @@ impl<'a> Reader<'a> {
                 None => self.schema_of(node, &Value::Object(keywords_of(node.value))),
             };
             let examples = self.examples_of(node);
-            let description = node.text("description").map(clean);
+            let description = node.text("description").map(prose);
             return Ok(Declared::Body(BodyField { required, description, schema, examples }));
         }
         let mut own = keywords_of(node.value);
@@ -160,7 +173,8 @@ impl<'a> Reader<'a> {
             Some("array") => Some(self.collection_format(node, ParameterIn::Query)),
             _ => None,
         };
-        Ok(Declared::Form(FormField { name: name.to_owned(), required, file, schema, style }))
+        let inner = self.inner_formats(node);
+        Ok(Declared::Form(FormField { name: name.to_owned(), required, file, schema, style, inner }))
     }
 
     /// The request body that body and form parameters make.
@@ -208,7 +222,8 @@ impl<'a> Reader<'a> {
                 required.push(json!(field.name));
             }
             if let Some((style, explode)) = field.style {
-                let entry = Encoding { style: Some(style), explode: Some(explode), ..Encoding::default() };
+                let inner = field.inner.clone();
+                let entry = Encoding { style: Some(style), explode: Some(explode), inner, ..Encoding::default() };
                 encoding.insert(field.name.clone(), entry);
             }
         }

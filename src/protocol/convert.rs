@@ -1,20 +1,26 @@
-//! The catalog as list results: every item serialized once per revision, every list once per set of
-//! visible tools, and kept until the catalog is swapped.
+//! The catalog as list results: every item is serialized once per revision, straight into the text of the whole
+//! list, which is what most callers get; lists of fewer items are put together once per set of visible tools. All
+//! are kept until the catalog is swapped.
 
 mod item;
 mod schema;
 
 use super::cursor::{Cursor, Kind, digest8};
-use super::tasks;
 use super::version::Version;
-use crate::catalog::{Action, Catalog, Tool};
+use super::{tasks, text};
+use crate::catalog::{Catalog, Tool};
 use crate::service::Visible;
 use bytes::Bytes;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Lists of one catalog. Most distinct sets of visible tools and pages kept per revision.
 const KEPT_LISTS: usize = 512;
+/// Lists of more tools are written without what says nothing new: they are for models, and every byte is a token
+/// that the work itself can't have. Shorter ones say everything outright, for people and clients that look at one
+/// tool.
+const COMPACT_FROM: usize = 128;
 
 /// A catalog and what was made of it.
 #[derive(Debug)]
@@ -30,19 +36,49 @@ type Page = (Kind, Arc<str>, usize);
 
 #[derive(Debug, Default)]
 struct Revision {
-    /// JSON texts with the index of the tool or resource that must be visible, if one must.
-    tools: Vec<Item>,
-    resources: Vec<Item>,
-    templates: Vec<Item>,
-    prompts: Vec<Item>,
+    tools: Listed,
+    resources: Listed,
+    templates: Listed,
+    prompts: Listed,
     hash: [u8; 8],
     lists: Mutex<HashMap<Page, Part>>,
 }
 
+/// Everything of one kind.
+#[derive(Debug, Default)]
+struct Listed {
+    /// A JSON array.
+    all: Bytes,
+    items: Vec<Item>,
+}
+
 #[derive(Debug)]
 struct Item {
-    text: String,
+    /// Where it stands in the array.
+    place: Range<usize>,
+    /// Index of the tool or resource that must be visible, if one must.
     needs: Option<usize>,
+}
+
+impl Listed {
+    /// Writes all items; `write` appends one and says what it needs.
+    fn new<T>(items: impl Iterator<Item = T>, mut write: impl FnMut(&mut Vec<u8>, T) -> Option<usize>) -> Listed {
+        let (mut all, mut places) = (vec![b'['], Vec::new());
+        for item in items {
+            if !places.is_empty() {
+                all.push(b',');
+            }
+            let start = all.len();
+            let needs = write(&mut all, item);
+            places.push(Item { place: start..all.len(), needs });
+        }
+        all.push(b']');
+        Listed { all: all.into_boxed_slice().into(), items: places }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.items.iter().filter_map(|item| self.all.get(item.place.clone()))
+    }
 }
 
 /// One page: the items as a JSON array, and where the next page starts.
@@ -96,21 +132,27 @@ impl View {
             },
         };
         let size = size.unwrap_or(usize::MAX).max(1);
-        let mut rest = revision.items(kind).iter().filter(seen).skip(start).peekable();
+        let listed = revision.items(kind);
+        let mut rest = listed.items.iter().filter(seen).skip(start).peekable();
         if start > 0 && rest.peek().is_none() {
             return None;
         }
-        let mut text = String::from("[");
-        let mut count = 0;
-        for item in rest.by_ref().take(size) {
-            if count > 0 {
-                text.push(',');
+        let shown: Vec<&Item> = rest.by_ref().take(size).collect();
+        let count = shown.len();
+        let items = if count == listed.items.len() {
+            listed.all.clone()
+        } else {
+            let mut text = vec![b'['];
+            for (index, item) in shown.into_iter().enumerate() {
+                if index > 0 {
+                    text.push(b',');
+                }
+                text.extend_from_slice(listed.all.get(item.place.clone()).unwrap_or_default());
             }
-            text.push_str(&item.text);
-            count += 1;
-        }
-        text.push(']');
-        let part = Part { items: text.into(), next: rest.peek().is_some().then_some(start + count), count };
+            text.push(b']');
+            text.into()
+        };
+        let part = Part { items, next: rest.peek().is_some().then_some(start + count), count };
         if lists.len() >= KEPT_LISTS {
             lists.clear();
         }
@@ -130,40 +172,35 @@ impl View {
 
 impl Revision {
     fn new(catalog: &Catalog, tasks: bool, version: Version) -> Self {
-        let tools: Vec<Item> = catalog
-            .tools
-            .values()
-            .enumerate()
-            .filter(|(_, tool)| listed(catalog, tool))
-            .map(|(index, tool)| Item {
-                text: item::tool(tool, tasks && tasks::waits(tool).is_some(), version).to_string(),
-                needs: Some(index),
+        // Search mode's own tools show and reach nothing but what their caller may call: they are for everybody.
+        let listed = || {
+            let others = catalog.tools.values().enumerate();
+            let others = others.filter(|(_, tool)| !catalog.search_mode || catalog.pinned.contains(&tool.name));
+            catalog.own.iter().map(|tool| (None, tool)).chain(others.map(|(index, tool)| (Some(index), tool)))
+        };
+        let style = item::Style { version, compact: listed().nth(COMPACT_FROM).is_some() };
+        let tools = Listed::new(listed(), |out, (needs, tool)| {
+            item::tool(out, tool, tasks && tasks::waits(tool).is_some(), style);
+            needs
+        });
+        let of_resources = |templates: bool| {
+            let some = catalog.resources.iter().enumerate().filter(|(_, one)| one.is_template == templates);
+            Listed::new(some, |out, (index, resource)| {
+                text::put(out, &item::resource(resource, version));
+                Some(index)
             })
-            .collect();
-        let of_resources = |templates: bool| -> Vec<Item> {
-            catalog
-                .resources
-                .iter()
-                .enumerate()
-                .filter(|(_, resource)| resource.is_template == templates)
-                .map(|(index, resource)| Item {
-                    text: item::resource(resource, version).to_string(),
-                    needs: Some(index),
-                })
-                .collect()
         };
         let (resources, templates) = (of_resources(false), of_resources(true));
-        let prompts: Vec<Item> = catalog
-            .prompts
-            .values()
-            .map(|prompt| Item { text: item::prompt(prompt, version).to_string(), needs: None })
-            .collect();
+        let prompts = Listed::new(catalog.prompts.values(), |out, prompt| {
+            text::put(out, &item::prompt(prompt, version));
+            None
+        });
         let all = [&tools, &resources, &templates, &prompts];
-        let hash = digest8(all.into_iter().flatten().map(|item| item.text.as_bytes()));
+        let hash = digest8(all.into_iter().flat_map(Listed::texts));
         Revision { tools, resources, templates, prompts, hash, lists: Mutex::default() }
     }
 
-    fn items(&self, kind: Kind) -> &[Item] {
+    fn items(&self, kind: Kind) -> &Listed {
         match kind {
             Kind::Tools => &self.tools,
             Kind::Resources => &self.resources,
@@ -173,13 +210,7 @@ impl Revision {
     }
 }
 
-fn listed(catalog: &Catalog, tool: &Tool) -> bool {
-    !catalog.search_mode
-        || matches!(tool.action, Action::Search | Action::Describe | Action::CallByName)
-        || catalog.pinned.contains(&tool.name)
-}
-
 /// True if a tool's structured results travel as `{"result": …}` to peers that know objects only.
 pub(crate) fn wraps(tool: &Tool) -> bool {
-    tool.output.published.as_deref().is_some_and(|schema| !schema::is_object_schema(schema))
+    tool.output.published.as_ref().is_some_and(|schema| !schema.has_object_root())
 }

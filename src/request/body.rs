@@ -4,6 +4,8 @@ use super::style::text_of;
 use super::{BodyKind, BodyPlan, BodyVariant, Fixed, Unsendable, file, form, media, multipart, values, xml};
 use crate::catalog::{Arguments, From, RequestAction, Spot};
 use crate::secret::Secret;
+use base64::Engine;
+use base64::engine::general_purpose;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method};
@@ -112,13 +114,27 @@ fn encode_variant<'p>(
         (BodyKind::Binary, Some(value)) => {
             let file = file::parse(value, fixed)?;
             let media_type = concrete(media_type, file.content_type.as_deref())?;
-            Encoded { media_type, bytes: Vec::from(file.bytes) }
+            Encoded { media_type, bytes: transferred(variant.transfer.as_deref(), file) }
         }
         // A document has at least its root element (XML 1.0, section 2.1).
         (BodyKind::Xml, None) => same(xml_bytes(variant, &Value::Object(serde_json::Map::new()))?),
         (BodyKind::Text | BodyKind::JsonLines, None) => same(Vec::new()),
         (BodyKind::Binary, None) => Encoded { media_type: concrete(media_type, None)?, bytes: Vec::new() },
     })
+}
+
+/// The bytes of a file in their declared text form. Text that is in that form already stays: what the document says of
+/// the body tells a caller to write it so.
+fn transferred(transfer: Option<&str>, file: file::File) -> Vec<u8> {
+    let engine = match transfer {
+        None => return Vec::from(file.bytes),
+        Some("base64url") => &general_purpose::URL_SAFE,
+        Some(_) => &general_purpose::STANDARD,
+    };
+    match file.is_text && engine.decode(&file.bytes).is_ok() {
+        true => Vec::from(file.bytes),
+        false => engine.encode(&file.bytes).into_bytes(),
+    }
 }
 
 /// The type to send where the declared one may be a range; the caller's own must lie within.

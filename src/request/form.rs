@@ -26,7 +26,8 @@ pub(super) fn encode(variant: &BodyVariant, value: &Value, fixed: &Fixed<'_>) ->
         match encoding.and_then(styled).filter(|_| !member.is_null()) {
             Some((style, explode, escape)) => {
                 let mut pairs = Pairs { out: &mut out, escape, members, name };
-                style::named(name, style, explode, !explode, member, &mut pairs)?;
+                let member = style::nested(Cow::Borrowed(member), inner(encoding))?;
+                style::named(name, style, explode, !explode, &member, &mut pairs)?;
             }
             None => content(&mut out, variant, name, encoding, member, fixed)?,
         }
@@ -54,6 +55,11 @@ pub(super) fn styled(encoding: &Encoding) -> Option<(Style, bool, Escape)> {
     let style = encoding.style.unwrap_or(Style::Form);
     let explode = encoding.explode.unwrap_or(style == Style::Form);
     Some((style, explode, if encoding.allow_reserved { Escape::Query } else { Escape::Strict }))
+}
+
+/// How lists in the list of a property are written.
+pub(super) fn inner(encoding: Option<&Encoding>) -> &[Style] {
+    encoding.map_or(&[], |encoding| &encoding.inner)
 }
 
 fn content(

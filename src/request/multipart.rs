@@ -5,17 +5,19 @@ use super::body::Encoded;
 use super::escape::Escape;
 use super::style::{self, Joined, Name, Sink};
 use super::{BodyKind, BodyVariant, Fixed, PartPlan, body, file, form, header, media};
-use crate::openapi::Encoding;
+use crate::openapi::{Encoding, FURTHER};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use indexmap::IndexMap;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 struct Part<'p> {
-    name: String,
+    /// Items of a list have none.
+    name: Option<String>,
     filename: Option<String>,
     content_type: Option<String>,
     transfer: Option<&'p str>,
@@ -23,7 +25,7 @@ struct Part<'p> {
     bytes: Bytes,
 }
 
-/// A body of one part a property, array items each in a part of their own.
+/// A body of one part a property, array items each in a part of their own; of a list one part an item.
 pub(super) fn encode<'p>(
     variant: &'p BodyVariant,
     value: Option<&Value>,
@@ -38,10 +40,20 @@ pub(super) fn encode<'p>(
                 match encoding.and_then(form::styled).filter(|_| !member.is_null()) {
                     Some((style, explode, _)) => {
                         let mut sink = Fields { parts: &mut parts, members };
-                        style::named(name, style, explode, !explode, member, &mut sink)?;
+                        let member = style::nested(Cow::Borrowed(member), form::inner(encoding))?;
+                        style::named(name, style, explode, !explode, &member, &mut sink)?;
                     }
                     None => push_property(&mut parts, variant, name, encoding, member, fixed)?,
                 }
+            }
+        }
+        Some(Value::Array(items)) if variant.parts.contains_key(FURTHER) => {
+            for (position, item) in items.iter().enumerate() {
+                let key = position.to_string();
+                let plan = variant.parts.get(&key).or_else(|| variant.parts.get(FURTHER));
+                let encoding = variant.encoding.get(&key).or_else(|| variant.encoding.get(FURTHER));
+                let made = part(variant, plan, None, encoding, item, fixed);
+                parts.push(made.map_err(|message| format!("item {key}: {message}"))?);
             }
         }
         Some(_) => return Err("a multipart body must be an object".to_owned()),
@@ -72,7 +84,7 @@ fn boundary(parts: &[Part<'_>]) -> String {
     for salt in 0u32.. {
         let mut hash = Sha256::new_with_prefix(salt.to_be_bytes());
         for part in parts {
-            hash.update(part.name.as_bytes());
+            hash.update(part.name.as_deref().unwrap_or_default().as_bytes());
             hash.update(part.bytes.len().to_be_bytes());
             hash.update(&part.bytes);
         }
@@ -93,15 +105,25 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
 }
 
 fn part_head(part: &Part<'_>, boundary: &str) -> Result<String, String> {
-    let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&part.name));
-    if let Some(filename) = &part.filename {
-        let _ = write!(head, "; filename=\"{}\"", quoted(filename));
+    let mut head = format!("--{boundary}\r\n");
+    // RFC 2183: what has no name in a form may still have one as a file.
+    let disposition = match (&part.name, &part.filename) {
+        (Some(name), _) => Some(format!("form-data; name=\"{}\"", quoted(name))),
+        (None, Some(_)) => Some("attachment".to_owned()),
+        (None, None) => None,
+    };
+    if let Some(disposition) = &disposition {
+        let _ = write!(head, "Content-Disposition: {disposition}");
+        if let Some(filename) = &part.filename {
+            let _ = write!(head, "; filename=\"{}\"", quoted(filename));
+        }
+        head.push_str("\r\n");
     }
-    head.push_str("\r\n");
     let mut push = |name: &str, value: &str| {
         let sound = header::value(value).is_ok() && http::HeaderName::from_bytes(name.as_bytes()).is_ok();
         if !sound {
-            return Err(format!("the header `{name}` of the part `{}` can't be sent", part.name));
+            let part = part.name.as_deref().unwrap_or_default();
+            return Err(format!("the header `{name}` of the part `{part}` can't be sent"));
         }
         let _ = write!(head, "{name}: {value}\r\n");
         Ok(())
@@ -113,7 +135,9 @@ fn part_head(part: &Part<'_>, boundary: &str) -> Result<String, String> {
         push("Content-Transfer-Encoding", transfer)?;
     }
     for (name, value) in part.headers.into_iter().flatten() {
-        if !["content-type", "content-disposition"].iter().any(|own| name.eq_ignore_ascii_case(own)) {
+        let own = name.eq_ignore_ascii_case("content-type")
+            || disposition.is_some() && name.eq_ignore_ascii_case("content-disposition");
+        if !own {
             push(name, value)?;
         }
     }
@@ -148,16 +172,28 @@ fn push_property<'p>(
         one => std::slice::from_ref(one),
     };
     for item in items {
-        let mut part = match plan {
-            Some(plan) if plan.file && !item.is_null() => {
-                file_part(plan, name, encoding, item, fixed).map_err(|message| format!("`{name}`: {message}"))?
-            }
-            _ => field_part(variant, plan, name, encoding, item)?,
-        };
-        part.headers = encoding.map(|encoding| &encoding.headers);
-        parts.push(part);
+        parts.push(part(variant, plan, Some(name), encoding, item, fixed)?);
     }
     Ok(())
+}
+
+fn part<'p>(
+    variant: &'p BodyVariant,
+    plan: Option<&'p PartPlan>,
+    name: Option<&str>,
+    encoding: Option<&'p Encoding>,
+    item: &Value,
+    fixed: &Fixed<'_>,
+) -> Result<Part<'p>, String> {
+    let mut part = match plan {
+        Some(plan) if plan.file && !item.is_null() => {
+            let named = |message: String| name.map_or(message.clone(), |name| format!("`{name}`: {message}"));
+            file_part(plan, name, encoding, item, fixed).map_err(named)?
+        }
+        _ => field_part(variant, plan, name, encoding, item)?,
+    };
+    part.headers = encoding.map(|encoding| &encoding.headers);
+    Ok(part)
 }
 
 fn declared_type<'p>(plan: Option<&'p PartPlan>, encoding: Option<&'p Encoding>) -> Option<&'p str> {
@@ -167,7 +203,7 @@ fn declared_type<'p>(plan: Option<&'p PartPlan>, encoding: Option<&'p Encoding>)
 
 fn file_part<'p>(
     plan: &'p PartPlan,
-    name: &str,
+    name: Option<&str>,
     encoding: Option<&'p Encoding>,
     item: &Value,
     fixed: &Fixed<'_>,
@@ -194,10 +230,10 @@ fn file_part<'p>(
         }
         Some(_) => (Bytes::from(STANDARD.encode(&file.bytes)), file.filename),
         // without a file name many servers take the part for a text field
-        None => (file.bytes, file.filename.or_else(|| Some(name.to_owned()))),
+        None => (file.bytes, file.filename.or_else(|| name.map(str::to_owned))),
     };
     Ok(Part {
-        name: name.to_owned(),
+        name: name.map(str::to_owned),
         filename,
         content_type: Some(content_type),
         transfer: plan.transfer.as_deref(),
@@ -209,7 +245,7 @@ fn file_part<'p>(
 fn field_part<'p>(
     variant: &BodyVariant,
     plan: Option<&PartPlan>,
-    name: &str,
+    name: Option<&str>,
     encoding: Option<&Encoding>,
     item: &Value,
 ) -> Result<Part<'p>, String> {
@@ -220,7 +256,7 @@ fn field_part<'p>(
         if structure { planned.or(Some("application/json")) } else { planned }
     });
     let first = declared.and_then(|list| list.split(',').next()).map(str::trim).filter(|first| !first.is_empty());
-    let text = form::field_text(variant, name, first, item)?;
+    let text = form::field_text(variant, name.unwrap_or("item"), first, item)?;
     // text/plain is what a part without a type is (RFC 7578 §4.4)
     let content_type =
         first.filter(|first| !media::is_range(first) && (explicit.is_some() || media::essence(first) != "text/plain"));
@@ -229,7 +265,7 @@ fn field_part<'p>(
         _ => text.into_owned().into_bytes(),
     };
     Ok(Part {
-        name: name.to_owned(),
+        name: name.map(str::to_owned),
         filename: None,
         content_type: content_type.map(str::to_owned),
         transfer: None,
@@ -253,7 +289,7 @@ impl Sink for Fields<'_, '_> {
         let mut text = String::new();
         value.push(&mut text, Escape::Raw)?;
         self.parts.push(Part {
-            name: plain,
+            name: Some(plain),
             filename: None,
             content_type: None,
             transfer: None,

@@ -2,7 +2,7 @@
 
 use super::view::{View, bundle};
 use super::{BodyKind, BodyPlan, BodyVariant, ParameterPlan, PartPlan, header, media};
-use crate::openapi::{MediaType, Parameter, ParameterEncoding, ParameterIn, RequestBody};
+use crate::openapi::{FURTHER, MediaType, Parameter, ParameterEncoding, ParameterIn, RequestBody};
 use crate::schema::Definitions;
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ pub fn parameter_plan(parameter: &Parameter) -> ParameterPlan {
         name: parameter.name.clone(),
         location: parameter.location,
         encoding: parameter.encoding.clone(),
+        inner: parameter.inner.clone(),
         required: parameter.required,
     }
 }
@@ -62,12 +63,17 @@ fn variant(declared: &MediaType, definitions: &Definitions) -> Result<(u8, BodyV
     let view = View::of(&schema.json, &schema.uses, definitions);
     let kind = kind(declared, &view);
     let mut parts = IndexMap::new();
-    if matches!(kind, BodyKind::Form | BodyKind::Multipart | BodyKind::Json) {
+    let list = kind == BodyKind::Multipart
+        && !media::essence(media_type).eq_ignore_ascii_case("multipart/form-data")
+        && (view.kind() == Some("array") || !declared.has_schema && declared.item_schema.is_some());
+    if list {
+        parts = parts_by_position(declared, &view, definitions);
+    } else if matches!(kind, BodyKind::Form | BodyKind::Multipart | BodyKind::Json) {
         for (name, schemas) in view.properties() {
             parts.insert(name.to_owned(), part_plan(&View::of_all(&schemas, definitions), definitions));
         }
     }
-    if matches!(kind, BodyKind::Form | BodyKind::Multipart) {
+    if matches!(kind, BodyKind::Form | BodyKind::Multipart) && !list {
         let fits =
             matches!(view.kind(), None | Some("object")) || (kind == BodyKind::Form && view.kind() == Some("string"));
         if !fits {
@@ -95,7 +101,8 @@ fn variant(declared: &MediaType, definitions: &Definitions) -> Result<(u8, BodyV
     }
     let sent_as = if kind == BodyKind::Json && media::is_range(media_type) { "application/json" } else { media_type };
     let encoding = declared.encoding.clone();
-    Ok((rank, BodyVariant { media_type: sent_as.to_owned(), kind, encoding, parts, xml }))
+    let transfer = (kind == BodyKind::Binary).then(|| transfer(&view)).flatten().map(str::to_owned);
+    Ok((rank, BodyVariant { media_type: sent_as.to_owned(), kind, encoding, parts, xml, transfer }))
 }
 
 fn rank(kind: BodyKind, media_type: &str, files: bool) -> u8 {
@@ -134,6 +141,33 @@ fn is_binary(view: &View<'_>) -> bool {
     matches!(view.text("format"), Some("binary" | "base64" | "byte"))
         || view.text("type") == Some("file")
         || view.keyword("contentEncoding").is_some()
+}
+
+/// What the items of a list are, each a part without a name (OpenAPI 3.2, "Encoding By Position").
+fn parts_by_position(declared: &MediaType, view: &View<'_>, definitions: &Definitions) -> IndexMap<String, PartPlan> {
+    let mut parts = IndexMap::new();
+    let prefix = view.parts.iter().find_map(|part| Some((part.json.get("prefixItems")?.as_array()?, part.uses)));
+    if let Some((items, uses)) = prefix {
+        for (position, item) in items.iter().enumerate() {
+            parts.insert(position.to_string(), item_plan(&View::of(item, uses, definitions)));
+        }
+    }
+    let further = match (view.items(), &declared.item_schema) {
+        (Some((items, part)), _) => View::of(items, part.uses, definitions),
+        (None, Some(item)) => View::of(&item.json, &item.uses, definitions),
+        (None, None) => View::of_all(&[], definitions),
+    };
+    parts.insert(FURTHER.to_owned(), item_plan(&further));
+    parts
+}
+
+/// The text form in which a body of bytes is declared to travel ("Considerations for File Uploads" of OpenAPI 3.0,
+/// "Working with Binary Data" of 3.1). Other encodings of RFC 2045 leave the bytes as they are.
+fn transfer<'v>(view: &'v View<'_>) -> Option<&'v str> {
+    let declared = view.text("contentEncoding");
+    declared
+        .filter(|name| matches!(*name, "base64" | "base64url"))
+        .or_else(|| (declared.is_none() && matches!(view.text("format"), Some("byte" | "base64"))).then_some("base64"))
 }
 
 /// What a form or multipart property is by its schema (OpenAPI 3.1, default `contentType`).

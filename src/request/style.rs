@@ -4,6 +4,7 @@
 use super::escape::Escape;
 use crate::openapi::Style;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Takes name-value pairs.
@@ -137,6 +138,27 @@ impl Delimiter {
 
 fn is_quoted(member: &str) -> bool {
     member.len() >= 2 && member.starts_with('"') && member.ends_with('"')
+}
+
+/// A list of lists with each inner list as one text, its members joined as `inner` says (Swagger 2.0, "Items
+/// Object"). Other values and members stay as they are.
+pub(super) fn nested<'v>(value: Cow<'v, Value>, inner: &[Style]) -> Result<Cow<'v, Value>, String> {
+    let (Some((style, deeper)), Value::Array(items)) = (inner.split_first(), value.as_ref()) else {
+        return Ok(value);
+    };
+    let mut texts = Vec::with_capacity(items.len());
+    for item in items {
+        let item = nested(Cow::Borrowed(item), deeper)?;
+        texts.push(match item.as_ref() {
+            Value::Array(members) => {
+                let mut text = String::new();
+                push_list(&mut text, members, Escape::Raw, Delimiter::of(*style))?;
+                Value::String(text)
+            }
+            _ => item.into_owned(),
+        });
+    }
+    Ok(Cow::Owned(Value::Array(texts)))
 }
 
 /// Name-value pairs of a value in one of the query styles. `keep_empty`: an empty array or object is

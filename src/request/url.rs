@@ -189,6 +189,7 @@ fn push_variable<'a>(
     let Some(value) = values::parameter_value(binding, arguments, fixed)? else {
         return Err(refuse("is part of the path and missing".to_owned()));
     };
+    let value = style::nested(value, &plan.inner).map_err(refuse)?;
     let start = text.len();
     match &plan.encoding {
         ParameterEncoding::Style { style, explode, allow_reserved, .. } => {

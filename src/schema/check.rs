@@ -8,10 +8,11 @@ pub mod explain;
 pub mod near;
 pub mod path;
 
+use super::kept::Kept;
 use jsonschema::{Draft, PatternOptions, Validator};
 use path::Step;
 use serde_json::Value;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// Most problems that one check reports; one more line says how many are left out.
 pub const MOST_PROBLEMS: usize = 10;
@@ -52,19 +53,21 @@ impl From<Found> for Problem {
 /// A compiled validator, built on first use.
 #[derive(Debug)]
 pub struct Checker {
-    schema: Arc<Value>,
+    kept: Kept,
+    /// Read on first use: most arguments pass, and then only the validator is asked.
+    schema: OnceLock<Value>,
     compiled: OnceLock<Result<Validator, String>>,
 }
 
 impl Checker {
     /// Takes a self-contained schema of dialect 2020-12; compiles nothing yet.
-    pub fn new(schema: Arc<Value>) -> Checker {
-        Checker { schema, compiled: OnceLock::new() }
+    pub fn new(schema: impl Into<Kept>) -> Checker {
+        Checker { kept: schema.into(), schema: OnceLock::new(), compiled: OnceLock::new() }
     }
 
     /// The schema that values are checked against.
-    pub fn schema(&self) -> &Arc<Value> {
-        &self.schema
+    pub fn schema(&self) -> &Value {
+        self.schema.get_or_init(|| self.kept.tree().into_owned())
     }
 
     /// Compiles now; the error is one sentence without a full stop. A schema that does not compile
@@ -98,7 +101,7 @@ impl Checker {
         if validator.is_valid(value) {
             return Vec::new();
         }
-        let mut found = explain::explain(&self.schema, validator.iter_errors(value));
+        let mut found = explain::explain(self.schema(), validator.iter_errors(value));
         if found.is_empty() {
             let message = "does not satisfy the schema of this tool".to_string();
             found.push(Found { path: Vec::new(), message, hint: None, unknown: false });
@@ -124,7 +127,7 @@ impl Checker {
     }
 
     fn validator(&self) -> Result<&Validator, &str> {
-        self.compiled.get_or_init(|| compile(&self.schema)).as_ref().map_err(String::as_str)
+        self.compiled.get_or_init(|| compile(&self.kept.tree())).as_ref().map_err(String::as_str)
     }
 }
 

@@ -192,8 +192,8 @@ impl Service {
                 let resource = resource
                     .filter(|_| seen)
                     .ok_or_else(|| Failure::InvalidParams("there is no such resource template".to_string()))?;
-                let schema =
-                    resource.tool.input.published.get("properties").and_then(|properties| properties.get(argument));
+                let tree = resource.tool.input.published.tree();
+                let schema = tree.get("properties").and_then(|properties| properties.get(argument));
                 schema
                     .and_then(|schema| schema.get("enum"))
                     .and_then(Value::as_array)
@@ -228,12 +228,9 @@ impl Service {
         if !tool.annotations.read_only || !matches!(state.gate.decide(&context.caller, &tool).await, Decision::Allow) {
             return Vec::new();
         }
-        let known = tool.input.published.get("properties").and_then(Value::as_object);
-        let with: Arguments = given
-            .iter()
-            .filter(|(key, _)| known.is_some_and(|known| known.contains_key(*key)))
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect();
+        let known = tool.input.published.property_names();
+        let with: Arguments =
+            given.iter().filter(|(key, _)| known.contains(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
         let Ok(call) = call::prepare_value(&tool, with) else { return Vec::new() };
         let Ok(content) = self.execute(&state, context, &tool, call.arguments, 1).await else { return Vec::new() };
         let value = value_of(&content);

@@ -5,7 +5,8 @@ use metrics::{
     Counter, Gauge, Histogram, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 const CALLS: &str = "rest_mcp_calls_total";
@@ -57,13 +58,19 @@ impl Prometheus {
 
     /// The exposition text (`text/plain; version=0.0.4`).
     pub fn render(&self) -> String {
-        self.0.run_upkeep();
+        self.upkeep();
         self.0.render()
     }
 
     /// The same as OpenMetrics (`application/openmetrics-text; version=1.0.0`), with exemplars.
     pub fn render_open(&self) -> String {
         exemplar::open_metrics(&self.render())
+    }
+
+    /// Sums up what was measured since the last time. Between two calls every measurement takes memory of its own:
+    /// call it every few seconds, whether somebody asks for metrics or not.
+    pub fn upkeep(&self) {
+        self.0.run_upkeep();
     }
 }
 
@@ -87,6 +94,8 @@ fn describe() {
 /// Metrics of the server as a whole.
 #[derive(Clone)]
 pub struct Meters {
+    /// Counters of tools by outcome: making a handle anew costs more than counting.
+    calls: Arc<RwLock<HashMap<String, Vec<(&'static str, Counter)>>>>,
     in_flight: Gauge,
     seconds: Histogram,
     inside: Histogram,
@@ -96,6 +105,7 @@ pub struct Meters {
 impl Default for Meters {
     fn default() -> Self {
         Meters {
+            calls: Arc::default(),
             in_flight: gauge!(IN_FLIGHT),
             seconds: histogram!(CALL_SECONDS),
             inside: histogram!(INSIDE_SECONDS),
@@ -125,9 +135,22 @@ impl Meters {
     /// the API; `ids` become the series' exemplar.
     pub fn end(&self, tool: &str, outcome: &'static str, elapsed: Duration, upstream: Duration, ids: Ids<'_>) {
         exemplar::keep(format!("{CALLS}{{tool=\"{tool}\",outcome=\"{outcome}\"}}"), ids);
-        counter!(CALLS, "tool" => tool.to_owned(), "outcome" => outcome).increment(1);
+        self.call(tool, outcome).increment(1);
         self.seconds.record(elapsed.as_secs_f64());
         self.inside.record(elapsed.saturating_sub(upstream).as_secs_f64());
+    }
+
+    fn call(&self, tool: &str, outcome: &'static str) -> Counter {
+        let known = |calls: &HashMap<String, Vec<(&'static str, Counter)>>| {
+            calls.get(tool)?.iter().find(|(known, _)| *known == outcome).map(|(_, counter)| counter.clone())
+        };
+        if let Some(counter) = known(&self.calls.read().unwrap_or_else(PoisonError::into_inner)) {
+            return counter;
+        }
+        let counter = counter!(CALLS, "tool" => tool.to_owned(), "outcome" => outcome);
+        let mut calls = self.calls.write().unwrap_or_else(PoisonError::into_inner);
+        calls.entry(tool.to_owned()).or_default().push((outcome, counter.clone()));
+        counter
     }
 
     /// A call failed; `kind` is one of a fixed set.

@@ -46,8 +46,9 @@ impl Gate {
         self.access.is_open() && self.remote.is_none()
     }
 
-    /// May this caller see and call this tool? Never remembered for embedded rules; a remote answer
-    /// is a few seconds old at most. A remote policy that does not answer hides.
+    /// May this caller see and call this tool? Embedded rules are remembered only where nothing but the
+    /// caller and the tool decides; a remote answer is a few seconds old at most. A remote policy that
+    /// does not answer hides.
     pub async fn decide(&self, caller: &Caller, tool: &Tool) -> Decision {
         match (self.access.decide(caller, tool), &self.remote) {
             (Decision::Allow, Some(remote)) => Box::pin(remote.decide(caller, tool)).await,

@@ -84,6 +84,7 @@ fn checked(bindings: Vec<Binding>, required: bool) -> rest_mcp::catalog::Tool {
         encoding: Default::default(),
         parts: Default::default(),
         xml: None,
+        transfer: None,
     };
     action.body = Some(BodyPlan { variants: vec![variant], required });
     let mut tool = tool("t", json!({ "type": "object" }), Action::Request(Box::new(action)));

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import resource
+import select
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -44,13 +46,20 @@ def bounded():
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
-def run(*arguments, env=None):
-    """Runs the binary; `(exit code, stdout, stderr)`. A time-out is code -9."""
-    try:
-        done = subprocess.run([BINARY, *arguments], capture_output=True, timeout=SECONDS, preexec_fn=bounded, env=env, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        return -9, "", f"no end after {SECONDS} s"
-    return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+def run(*arguments, env=None, usage=None):
+    """Runs the binary; `(exit code, stdout, stderr)`. A time-out is code -9. `usage` takes the processor seconds and the most MB it held."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen([BINARY, *arguments], stdout=out, stderr=err, preexec_fn=bounded, env=env, stdin=subprocess.DEVNULL)
+        late = threading.Timer(SECONDS * 5, process.kill)
+        late.start()
+        _, status, spent = os.wait4(process.pid, 0)
+        late.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if usage is not None:
+            usage["seconds"], usage["megabytes"] = spent.ru_utime + spent.ru_stime, spent.ru_maxrss / 1024
+        out.seek(0)
+        err.seek(0)
+        return process.returncode, out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace")
 
 
 @contextlib.contextmanager
@@ -76,6 +85,27 @@ def credentials(path):
         for name in re.findall(r"[A-Z][A-Z0-9_]*", wanted):
             env[name] = "secret"
     return env
+
+
+class Late(Exception):
+    """A tool took too long."""
+
+
+def used(pid):
+    """Processor seconds of a process so far, and its state; what else the machine does is not counted."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0]
+
+
+def wait(process, stream, seconds, idle=None):
+    """Waits until a stream has something; raises `Late` after so many processor seconds of the process, or where it slept at `idle` looks in a row."""
+    before, slept = used(process.pid)[0], 0
+    while not select.select([stream], [], [], 0.5)[0]:
+        now, state = used(process.pid)
+        slept = slept + 1 if state in "SZ" else 0
+        if now - before > seconds or slept == idle:
+            raise Late
 
 
 class Server:

@@ -13,8 +13,11 @@ SHARE = 0.995
 def document(row, known, tally, totals):
     """One document: exit code, diagnoses, counts."""
     file, malformed = row["file"], row["kind"] == "malformed"
+    usage = {}
     with served(row) as path:
-        code, out, err = run("check", str(path), "--json", "--base-url", "http://127.0.0.1:9")
+        code, out, err = run("check", str(path), "--json", "--base-url", "http://127.0.0.1:9", usage=usage)
+    for what, value in usage.items():
+        totals[what] = max(totals[what], (value, file))
     bounded = code in (0, 1, 2) and "panicked" not in err
     if not tally.check(bounded, f"{file}: ends with {code}: {err.strip()[-300:]}"):
         return
@@ -50,15 +53,18 @@ def document(row, known, tally, totals):
 
 def main():
     tally, known = Tally(), explained("documents")
-    kinds = defaultdict(lambda: defaultdict(int))
+    kinds = defaultdict(lambda: defaultdict(int, seconds=(0, ""), megabytes=(0, "")))
     for row in manifest():
         document(row, known, tally, kinds[row["kind"]])
-    keys = ["documents", "refused", "operations", "tools", "skipped", "errors", "warnings"]
-    print("| kind | " + " | ".join(keys) + " |")
-    print("|" + " --- |" * (len(keys) + 1))
+    keys, most = ["documents", "refused", "operations", "tools", "skipped", "errors", "warnings"], ["seconds", "megabytes"]
+    print("| kind | " + " | ".join(keys) + " | most seconds | most MB |")
+    print("|" + " --- |" * (len(keys) + 3))
     total = {key: sum(kind[key] for kind in kinds.values()) for key in keys}
+    total |= {key: max(kind[key] for kind in kinds.values()) for key in most}
     for name, kind in [*sorted(kinds.items()), ("all", total)]:
-        print(f"| {name} | " + " | ".join(str(kind[key]) for key in keys) + " |")
+        print(f"| {name} | " + " | ".join(str(kind[key]) for key in keys) + f" | {kind['seconds'][0]:.2f} | {kind['megabytes'][0]:.0f} |")
+    for key in most:
+        print(f"most {key}: {total[key][0]:.2f} for {total[key][1]}")
     share = total["tools"] / max(total["operations"], 1)
     tally.check(share >= SHARE, f"only {share:.4%} of the operations are tools")
     print(f"{total['tools']} of {total['operations']} operations are tools ({share:.3%})")

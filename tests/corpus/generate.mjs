@@ -1,4 +1,4 @@
-// Values for schemas, made by json-schema-faker: a line {"schema", "seed", "full"} on stdin gives {"values"} or {"error"}.
+// Values for schemas, made by json-schema-faker: a line {"schema", "seed", "count", "first"} on stdin gives {"values"} or {"error"}.
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 const require = createRequire(process.env.REST_MCP_CORPUS_TOOLS + '/package.json');
@@ -19,13 +19,13 @@ const modes = [
   { alwaysFakeOptionals: true, optionalsProbability: 1, useExamplesValue: true },
 ];
 for await (const line of createInterface({ input: process.stdin })) {
-  const { schema, seed: start, count } = JSON.parse(line);
+  const { schema, seed: start, count, first } = JSON.parse(line);
   const values = [];
   let failed = '';
   for (let i = 0; i < count; i++) {
     seed = start + i;
     faker.option({
-      ...modes[i % modes.length], random, maxItems: 3, minItems: 0, failOnInvalidTypes: false, failOnInvalidFormat: false,
+      ...modes[(first + i) % modes.length], random, maxItems: 3, minItems: 0, failOnInvalidTypes: false, failOnInvalidFormat: false,
       fillProperties: false, refDepthMax: 3, refDepthMin: 0, ignoreMissingRefs: true, useDefaultValue: false, fixedProbabilities: false, omitNulls: false,
     });
     try {

@@ -8,26 +8,24 @@ import warnings
 from collections import Counter
 from contextlib import contextmanager
 
-from corpus import HERE
+from corpus import HERE, Late, wait
 from jsonschema_rs import validator_for
-
-
-class Late(Exception):
-    """A generator took too long."""
 
 
 @contextmanager
 def within(seconds):
+    """Raises `Late` after so much processor time of this process: what else the machine does decides nothing."""
+
     def late(*_):
         raise Late
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 class Generator:
@@ -38,8 +36,8 @@ class Generator:
     def start(self):
         self.process = subprocess.Popen(["node", str(HERE / "generate.mjs")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(os.environ))
 
-    def values(self, schema, seed, count, hypothesis):
-        """At most `count` different valid values, least first."""
+    def values(self, schema, seed, count, hypothesis, first=0):
+        """At most `count` different valid values, beginning with the `first` of the faker's four modes, from the least to the most."""
         if not schema.get("properties"):
             self.made["nothing to fill in"] += 1
             yield {}
@@ -51,27 +49,32 @@ class Generator:
                 if check.is_valid(value):
                     self.made["hypothesis-jsonschema"] += 1
                     yield value
-        for value in self.faker(schema, seed, count):
-            value = tame(value)
-            key = json.dumps(value, sort_keys=True)
-            if key not in seen and check.is_valid(value):
-                seen.add(key)
-                self.made["json-schema-faker"] += 1
-                yield value
+        for start in range(seed, seed + count, 4):
+            for value in self.faker(schema, start, 4, first):
+                value = tame(value)
+                key = json.dumps(value, sort_keys=True)
+                if key not in seen and check.is_valid(value):
+                    seen.add(key)
+                    self.made["json-schema-faker"] += 1
+                    yield value
         if not seen and not hypothesis:
             for value in self.hypothesis(schema, seed):
                 if check.is_valid(value):
                     self.made["hypothesis-jsonschema"] += 1
                     yield value
 
-    def faker(self, schema, seed, count):
+    def one(self, schema, seed):
+        """One value as JSON text, or None."""
+        return next((json.dumps(tame(value)) for value in self.faker(schema, seed, 1, 2)), None)
+
+    def faker(self, schema, seed, count, first):
         if self.process is None or self.process.poll() is not None:
             self.start()
         try:
-            with within(20):
-                self.process.stdin.write(json.dumps({"schema": schema, "seed": seed, "count": count}).encode() + b"\n")
-                self.process.stdin.flush()
-                return json.loads(self.process.stdout.readline() or b"{}").get("values", [])
+            self.process.stdin.write(json.dumps({"schema": schema, "seed": seed, "count": count, "first": first}).encode() + b"\n")
+            self.process.stdin.flush()
+            wait(self.process, self.process.stdout, 3)
+            return json.loads(self.process.stdout.readline() or b"{}").get("values", [])
         except (Late, BrokenPipeError):
             self.process.kill()
             self.process.wait()
@@ -85,7 +88,7 @@ class Generator:
 
         found = []
         try:
-            with within(6), warnings.catch_warnings():
+            with within(1.5), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
 
                 @hypothesis.seed(seed)

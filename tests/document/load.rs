@@ -110,6 +110,40 @@ async fn links_out_of_the_folder_count_as_out_and_links_inside_do_not() {
     assert_eq!(names(&folder, &set), ["/api/in.yaml"]);
 }
 
+/// Allowed folders count by what they are, whatever names lead there.
+#[cfg(unix)]
+#[tokio::test]
+async fn allowed_folders_may_be_links_and_may_be_reached_by_links() {
+    let folder = folder(&[
+        ("api/inner.yaml", "openapi: 3.1.0\na: {$ref: 'linked/x.yaml'}\n"),
+        ("api/outer.yaml", "openapi: 3.1.0\na: {$ref: '../alias/x.yaml'}\n"),
+        ("api/gone.yaml", "openapi: 3.1.0\na: {$ref: '../alias/gone.yaml'}\n"),
+        ("shared/x.yaml", "b: {$ref: y.yaml}\n"),
+        ("shared/y.yaml", "c: 1\n"),
+        ("other/z.yaml", "d: 1\n"),
+    ]);
+    let at = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink(at("shared"), at("alias")).unwrap();
+    std::os::unix::fs::symlink("../shared", at("api/linked")).unwrap();
+    for root in ["api/inner.yaml", "api/outer.yaml"] {
+        for allow in ["../shared", "../alias"] {
+            let (set, report) = load(&folder, root, &[allow]).await;
+            assert!(report.is_empty(), "{root} with {allow}: {}", report.render(false));
+            assert_eq!(set.unwrap().documents.len(), 3, "{root} with {allow}");
+        }
+        for allow in [&[] as &[&str], &["../other"]] {
+            let (set, report) = load(&folder, root, allow).await;
+            assert_eq!(
+                (set.unwrap().documents.len(), codes(&report)),
+                (1, vec!["ref-not-allowed"]),
+                "{root} {allow:?}"
+            );
+        }
+    }
+    let (_, report) = load(&folder, "api/gone.yaml", &["../other"]).await;
+    assert_eq!(codes(&report), ["ref-not-allowed"], "what is not there is refused alike");
+}
+
 #[tokio::test]
 async fn what_is_referred_to_and_is_no_document_is_a_warning() {
     let folder = folder(&[

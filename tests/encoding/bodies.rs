@@ -17,6 +17,7 @@ fn variant(media_type: &str, kind: BodyKind) -> BodyVariant {
         encoding: IndexMap::new(),
         parts: IndexMap::new(),
         xml: None,
+        transfer: None,
     }
 }
 
@@ -222,6 +223,38 @@ fn multipart_parts() {
 }
 
 /// WHATWG HTML §4.10.21.8: `"`, CR and LF in names are percent-encoded.
+/// OpenAPI 3.2, "Encoding By Position": the parts of a list have no names; `prefixEncoding` goes before `itemEncoding`.
+#[test]
+fn multipart_lists() {
+    let mut listed = variant("multipart/mixed", BodyKind::Multipart);
+    let encoding = |content_type: &str| Encoding { content_type: Some(content_type.to_owned()), ..Encoding::default() };
+    listed.encoding.insert("0".to_owned(), encoding("application/problem+json"));
+    let mut further = encoding("image/png, image/jpeg");
+    further.headers.insert("Content-Disposition".to_owned(), "inline".to_owned());
+    further.headers.insert("X-Kind".to_owned(), "scan".to_owned());
+    listed.encoding.insert("*".to_owned(), further);
+    listed
+        .parts
+        .insert("0".to_owned(), PartPlan { content_type: Some("application/json".to_owned()), ..PartPlan::default() });
+    listed.parts.insert("*".to_owned(), file_part());
+    let body = json!([{"a": 1}, "hi", {"data": "aGk=", "filename": "b.jpg", "content_type": "image/jpeg"}]);
+    let request = post(listed.clone()).build(json!({"body": body}));
+    assert!(header_text(&request, "content-type").unwrap().starts_with("multipart/mixed; boundary="));
+    let found = parts(&request);
+    let heads: Vec<&str> = found.iter().map(|(head, _)| head.as_str()).collect();
+    assert_eq!(
+        heads,
+        [
+            "Content-Type: application/problem+json",
+            "Content-Type: image/png\r\nContent-Disposition: inline\r\nX-Kind: scan",
+            "Content-Disposition: attachment; filename=\"b.jpg\"\r\nContent-Type: image/jpeg\r\nX-Kind: scan",
+        ]
+    );
+    assert_eq!(found.into_iter().map(|(_, content)| content).collect::<Vec<_>>(), [&b"{\"a\":1}"[..], b"hi", b"hi"]);
+    let refused = post(listed).refusal(json!({"body": [{}, {"data": "aGk=", "content_type": "text/html"}]}));
+    assert!(refused.message.contains("item 1") && refused.message.contains("image/png"), "{}", refused.message);
+}
+
 #[test]
 fn multipart_names_can_not_break_out() {
     let mut variant = multipart();

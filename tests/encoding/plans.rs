@@ -166,12 +166,39 @@ fn part_plans_follow_the_schema() {
     }
 }
 
+/// OpenAPI 3.2: the defaults of named parts count for positions too.
+#[test]
+fn parts_of_a_list_follow_their_positions() {
+    let binary = json!({"type": "string", "format": "binary"});
+    let object = json!({"type": "object"});
+    for (schema, expected) in [
+        (
+            json!({"type": "array", "prefixItems": [object, {"type": "string"}], "items": binary}),
+            "0 application/json|1 text/plain|* file",
+        ),
+        (json!({"type": "array", "items": object}), "* application/json"),
+        (json!({"type": "array"}), "* file"),
+    ] {
+        let plan = body_plan(&body(vec![media("multipart/related", Some(schema))]), &Definitions::default()).unwrap();
+        let shown = |(position, part): (&String, &rest_mcp::request::PartPlan)| match part.file {
+            true => format!("{position} file"),
+            false => format!("{position} {}", part.content_type.as_deref().unwrap_or_default()),
+        };
+        let parts = plan.variants[0].parts.iter().map(shown).collect::<Vec<_>>().join("|");
+        assert_eq!(parts, expected);
+    }
+    let streamed = MediaType { item_schema: Some(schema(json!({"type": "object"}))), ..media("multipart/mixed", None) };
+    let plan = body_plan(&body(vec![streamed]), &Definitions::default()).unwrap();
+    assert_eq!(plan.variants[0].parts["*"].content_type.as_deref(), Some("application/json"));
+}
+
 #[test]
 fn what_can_not_be_encoded_has_a_reason() {
     let none = Definitions::default();
     for content in [
         vec![media("nonsense", None)],
         vec![media("multipart/form-data", Some(json!({"type": "array"})))],
+        vec![media("multipart/mixed", Some(json!({"type": "string"})))],
         vec![media("application/x-www-form-urlencoded", Some(json!({"type": "integer"})))],
         vec![media("text/plain; charset=utf-16", None)],
         vec![],
@@ -211,6 +238,7 @@ fn xml_schemas_are_self_contained() {
 fn path_parameters(names: &[&str]) -> Vec<ParameterPlan> {
     let plan = |name: &&str| ParameterPlan {
         name: (*name).to_owned(),
+        inner: Vec::new(),
         location: ParameterIn::Path,
         encoding: super::style(Style::Simple, false),
         required: true,
@@ -265,6 +293,7 @@ fn base_and_path_are_concatenated() {
 fn parameters_that_can_never_be_sent() {
     let plan = |name: &str, location| ParameterPlan {
         name: name.to_owned(),
+        inner: Vec::new(),
         location,
         encoding: super::style(Style::Simple, false),
         required: false,

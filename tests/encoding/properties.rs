@@ -93,6 +93,7 @@ proptest! {
             encoding: Default::default(),
             parts: Default::default(),
             xml: None,
+            transfer: None,
         };
         let request = operation("POST", "/p").body(BodyPlan { variants: vec![variant], required: true });
         let request = request.build(json!({"body": {"a": value, "b": [other, "x"]}}));

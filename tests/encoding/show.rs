@@ -15,6 +15,7 @@ fn plan(media_type: &str, kind: BodyKind) -> BodyPlan {
         encoding: IndexMap::new(),
         parts: IndexMap::new(),
         xml: None,
+        transfer: None,
     };
     BodyPlan { variants: vec![variant], required: true }
 }

@@ -37,6 +37,17 @@ fn value(column: &str) -> Value {
 const RESERVED: &str = "a%20b%2Fc%3Fd%23e%26f%3Dg%2Bh%2541%3A%40%21%24%27%28%29%2A%2C%3B%5B%5D";
 const UNICODE: &str = "k%C3%B6ln%E2%86%92";
 
+/// No cell of the table is left out: style × explode × kind of value.
+fn assert_complete(styles: &[Style], judged: &[(Style, bool, &str)]) {
+    for kind in styles {
+        for explode in [false, true] {
+            for column in ["primitive", "array", "object", "empty", "null", "unicode", "reserved"] {
+                assert!(judged.contains(&(*kind, explode, column)), "{kind:?} explode {explode} {column}");
+            }
+        }
+    }
+}
+
 #[test]
 fn query_styles() {
     use Style::*;
@@ -75,6 +86,21 @@ fn query_styles() {
         (Form, true, "boolean", "color=true"),
         // ours: n/a in the table
         (SpaceDelimited, false, "primitive", "color=blue"),
+        (SpaceDelimited, true, "primitive", "color=blue"),
+        (SpaceDelimited, false, "empty", "color="),
+        (SpaceDelimited, true, "empty", "color="),
+        (SpaceDelimited, false, "null", ""),
+        (SpaceDelimited, true, "null", ""),
+        (PipeDelimited, false, "primitive", "color=blue"),
+        (PipeDelimited, true, "primitive", "color=blue"),
+        (PipeDelimited, true, "empty", "color="),
+        (PipeDelimited, true, "object", "R=100&G=200&B=150"),
+        (PipeDelimited, true, "null", ""),
+        (DeepObject, false, "primitive", "color=blue"),
+        (DeepObject, false, "empty", "color="),
+        (DeepObject, true, "empty", "color="),
+        (DeepObject, false, "null", ""),
+        (DeepObject, false, "array", "color%5B0%5D=blue&color%5B1%5D=black&color%5B2%5D=brown"),
         (SpaceDelimited, true, "array", "color=blue&color=black&color=brown"),
         (SpaceDelimited, true, "object", "R=100&G=200&B=150"),
         (PipeDelimited, true, "array", "color=blue&color=black&color=brown"),
@@ -93,6 +119,7 @@ fn query_styles() {
         let url = url.url(json!({"color": value(column)}));
         assert_eq!(url, format!("https://api.example/p{expected}"), "{kind:?} explode {explode} {column}");
     }
+    let mut judged: Vec<_> = rows.iter().map(|(kind, explode, column, _)| (*kind, *explode, *column)).collect();
     // 6570 §3.2.8: unicode and reserved characters are the same in every style
     for kind in [Form, SpaceDelimited, PipeDelimited, TabDelimited, DeepObject] {
         for explode in [false, true] {
@@ -103,9 +130,11 @@ fn query_styles() {
                     format!("https://api.example/p?color={expected}"),
                     "{kind:?} explode {explode} {column}"
                 );
+                judged.push((kind, explode, column));
             }
         }
     }
+    assert_complete(&[Form, SpaceDelimited, PipeDelimited, DeepObject], &judged);
 }
 
 #[test]
@@ -135,6 +164,8 @@ fn path_styles() {
         (Matrix, true, "object", ";R=100;G=200;B=150"),
         // 6570
         (Simple, false, "unicode", UNICODE),
+        (Simple, true, "unicode", UNICODE),
+        (Simple, false, "reserved", RESERVED),
         (Simple, true, "reserved", RESERVED),
         (Simple, false, "null members", "blue,brown"),
         (Matrix, true, "null members", ";color=blue;color=brown"),
@@ -151,24 +182,33 @@ fn path_styles() {
         let url = url.url(json!({"color": value(column)}));
         assert_eq!(url, format!("https://api.example/p/{expected}/q"), "{kind:?} explode {explode} {column}");
     }
+    let mut judged: Vec<_> = rows.iter().map(|(kind, explode, column, _)| (*kind, *explode, *column)).collect();
     for (kind, prefix) in [(Label, "."), (Matrix, ";color=")] {
         for (column, expected) in [("unicode", UNICODE), ("reserved", RESERVED)] {
-            let url = operation("GET", "/p/{color}").parameter("color", ParameterIn::Path, style(kind, true));
-            assert_eq!(url.url(json!({"color": value(column)})), format!("https://api.example/p/{prefix}{expected}"));
+            for explode in [false, true] {
+                let url = operation("GET", "/p/{color}").parameter("color", ParameterIn::Path, style(kind, explode));
+                let url = url.url(json!({"color": value(column)}));
+                assert_eq!(url, format!("https://api.example/p/{prefix}{expected}"), "{kind:?} explode {explode}");
+                judged.push((kind, explode, column));
+            }
         }
     }
-    // a path can't have a hole
+    // a path can't have a hole, nor a segment that is a lone dot (what 6570 makes of a label that is empty)
     for kind in [Simple, Label, Matrix] {
-        for column in ["null", "empty array", "empty object"] {
-            let refused = operation("GET", "/p/{color}").parameter("color", ParameterIn::Path, style(kind, false));
-            let refused = refused.refusal(json!({"color": value(column)}));
-            assert_eq!(refused.argument.as_deref(), Some("color"), "{kind:?} {column}");
+        for column in ["null", "empty array", "empty object", "empty"] {
+            if kind == Matrix && column == "empty" {
+                continue;
+            }
+            for explode in [false, true] {
+                let refused =
+                    operation("GET", "/p/{color}").parameter("color", ParameterIn::Path, style(kind, explode));
+                let refused = refused.refusal(json!({"color": value(column)}));
+                assert_eq!(refused.argument.as_deref(), Some("color"), "{kind:?} explode {explode} {column}");
+                judged.push((kind, explode, column));
+            }
         }
     }
-    for kind in [Simple, Label] {
-        let refused = operation("GET", "/p/{color}").parameter("color", ParameterIn::Path, style(kind, false));
-        assert_eq!(refused.refusal(json!({"color": ""})).argument.as_deref(), Some("color"));
-    }
+    assert_complete(&[Simple, Label, Matrix], &judged);
 }
 
 #[test]
@@ -184,13 +224,17 @@ fn header_styles() {
         (Simple, false, "object", Some("R,100,G,200,B,150")),
         (Simple, true, "object", Some("R=100,G=200,B=150")),
         // 6570 §2.3
+        (Simple, true, "empty", Some("")),
         (Simple, false, "null", None),
+        (Simple, true, "null", None),
         (Simple, false, "empty array", None),
         (Simple, true, "empty object", None),
         (Simple, false, "null members", Some("blue,brown")),
         // 3.2: nothing is percent-encoded in a header
         (Simple, false, "unicode", Some("köln→")),
+        (Simple, true, "unicode", Some("köln→")),
         (Simple, false, "reserved", Some("a b/c?d#e&f=g+h%41:@!$'()*,;[]")),
+        (Simple, true, "reserved", Some("a b/c?d#e&f=g+h%41:@!$'()*,;[]")),
         (Simple, false, "number", Some("-12.5")),
         (Simple, false, "boolean", Some("true")),
         // Swagger 2.0 collectionFormat
@@ -203,6 +247,8 @@ fn header_styles() {
         let request = request.build(json!({"X-Color": value(column)}));
         assert_eq!(header_text(&request, "x-color"), *expected, "{kind:?} explode {explode} {column}");
     }
+    let judged: Vec<_> = rows.iter().map(|(kind, explode, column, _)| (*kind, *explode, *column)).collect();
+    assert_complete(&[Simple], &judged);
 }
 
 #[test]
@@ -212,16 +258,23 @@ fn cookie_styles() {
         // OAS; several cookies stand apart with "; " (3.2, appendix D), never with "&"
         (Form, false, "primitive", Some("color=blue")),
         (Form, true, "primitive", Some("color=blue")),
+        (Form, false, "empty", Some("color=")),
         (Form, true, "empty", Some("color=")),
         (Form, false, "array", Some("color=blue,black,brown")),
         (Form, true, "array", Some("color=blue; color=black; color=brown")),
         (Form, false, "object", Some("color=R,100,G,200,B,150")),
         (Form, true, "object", Some("R=100; G=200; B=150")),
         (Form, false, "unicode", Some("color=k%C3%B6ln%E2%86%92")),
+        (Form, true, "unicode", Some("color=k%C3%B6ln%E2%86%92")),
+        (Form, false, "null", None),
         (Form, true, "null", None),
         (Form, false, "empty array", None),
         // 3.2 style cookie
         (Cookie, false, "primitive", Some("color=blue")),
+        (Cookie, true, "primitive", Some("color=blue")),
+        (Cookie, false, "null", None),
+        (Cookie, true, "null", None),
+        (Cookie, false, "empty", Some("color=")),
         (Cookie, false, "array", Some("color=blue,black,brown")),
         (Cookie, true, "array", Some("color=blue; color=black; color=brown")),
         (Cookie, false, "object", Some("color=R,100,G,200,B,150")),
@@ -233,12 +286,20 @@ fn cookie_styles() {
         let request = request.build(json!({"color": value(column)}));
         assert_eq!(header_text(&request, "cookie"), *expected, "{kind:?} explode {explode} {column}");
     }
-    let reserved = operation("GET", "/p").cookie("color").build(json!({"color": value("reserved")}));
-    assert_eq!(header_text(&reserved, "cookie"), Some(format!("color={RESERVED}").as_str()));
-    for column in ["unicode", "reserved"] {
-        let refused = operation("GET", "/p").parameter("color", ParameterIn::Cookie, style(Cookie, true));
-        assert_eq!(refused.refusal(json!({"color": value(column)})).argument.as_deref(), Some("color"), "{column}");
+    let mut judged: Vec<_> = rows.iter().map(|(kind, explode, column, _)| (*kind, *explode, *column)).collect();
+    for explode in [false, true] {
+        let reserved = operation("GET", "/p").parameter("color", ParameterIn::Cookie, style(Form, explode));
+        let reserved = reserved.build(json!({"color": value("reserved")}));
+        assert_eq!(header_text(&reserved, "cookie"), Some(format!("color={RESERVED}").as_str()));
+        judged.push((Form, explode, "reserved"));
+        // RFC 6265 §4.1.1: what is no cookie-octet can't be sent as it is
+        for column in ["unicode", "reserved"] {
+            let refused = operation("GET", "/p").parameter("color", ParameterIn::Cookie, style(Cookie, explode));
+            assert_eq!(refused.refusal(json!({"color": value(column)})).argument.as_deref(), Some("color"), "{column}");
+            judged.push((Cookie, explode, column));
+        }
     }
+    assert_complete(&[Form, Cookie], &judged);
 }
 
 /// OpenAPI 3.2, appendix C: `formulas` exploded and `words` not, first expanded plainly, then with
@@ -260,6 +321,45 @@ fn appendix_c_example() {
         style(Style::SpaceDelimited, false),
     );
     assert_eq!(special.url(arguments), "https://api.example/p?a=x%2By&b=x/y&c=x%5Ey&words=math%20is%20fun");
+}
+
+/// Swagger 2.0, "Items Object" `collectionFormat`: csv `foo,bar`, ssv `foo bar`, tsv `foo\tbar`, pipes `foo|bar`, here
+/// of the lists in a list.
+#[test]
+fn lists_in_lists() {
+    use Style::*;
+    let value = json!([["a", 1], ["b", null, true], "c d", []]);
+    let rows: &[(ParameterIn, Style, bool, Style, &str)] = &[
+        (ParameterIn::Query, Form, false, PipeDelimited, "a%7C1,b%7Ctrue,c%20d,"),
+        (ParameterIn::Query, Form, true, Simple, "a%2C1&v=b%2Ctrue&v=c%20d&v="),
+        (ParameterIn::Query, PipeDelimited, false, Simple, "a%2C1%7Cb%2Ctrue%7Cc%20d%7C"),
+        (ParameterIn::Query, PipeDelimited, false, TabDelimited, "a%091%7Cb%09true%7Cc%20d%7C"),
+        (ParameterIn::Path, Simple, false, SpaceDelimited, "a%201,b%20true,c%20d,"),
+        (ParameterIn::Header, PipeDelimited, false, Simple, "a,1|b,true|c d|"),
+    ];
+    for (location, kind, explode, inner, expected) in rows {
+        let path = if *location == ParameterIn::Path { "/p/{v}" } else { "/p" };
+        let mut operation = operation("GET", path).parameter("v", *location, style(*kind, *explode));
+        operation.action.parameters[0].inner = vec![*inner];
+        let request = operation.build(json!({"v": value}));
+        let got = match location {
+            ParameterIn::Query => request.url.strip_prefix("https://api.example/p?v=").unwrap(),
+            ParameterIn::Path => request.url.strip_prefix("https://api.example/p/").unwrap(),
+            _ => header_text(&request, "v").unwrap(),
+        };
+        assert_eq!(got, *expected, "{location:?} {kind:?} of {inner:?}");
+    }
+    let mut deep = operation("GET", "/p").parameter("v", ParameterIn::Query, style(PipeDelimited, false));
+    deep.action.parameters[0].inner = vec![SpaceDelimited, Simple];
+    assert_eq!(deep.url(json!({"v": [[["a", "b"], ["c"]]]})), "https://api.example/p?v=a%2Cb%20c");
+    // what the separators would tear apart is refused
+    for (value, kind, inner) in
+        [("a|b", Form, PipeDelimited), ("a,b", PipeDelimited, Simple), ("a|b", PipeDelimited, Simple)]
+    {
+        let mut torn = operation("GET", "/p").parameter("v", ParameterIn::Query, style(kind, false));
+        torn.action.parameters[0].inner = vec![inner];
+        assert_eq!(torn.refusal(json!({"v": [[value]]})).argument.as_deref(), Some("v"), "{value}");
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ fn json_plan(required: bool) -> BodyPlan {
         encoding: IndexMap::new(),
         parts: IndexMap::new(),
         xml: None,
+        transfer: None,
     };
     BodyPlan { variants: vec![variant], required }
 }

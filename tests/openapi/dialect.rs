@@ -234,6 +234,41 @@ fn a_mapped_discriminator_becomes_constants() {
     assert!(found.get("discriminator").is_none());
 }
 
+/// OpenAPI 3.0.3 to 3.2, "Discriminator Object": without `mapping` the value is the name of the schema.
+#[test]
+fn without_a_mapping_the_names_of_schemas_discriminate() {
+    let kind = |schema: Value| json!({"type": "object", "properties": {"petType": schema}});
+    let components = json!({
+        "Base": kind(json!({"type": "string"})),
+        "Cat": {"allOf": [{"$ref": "#/components/schemas/Base"}, {"type": "object"}]},
+        "Dog": kind(json!({"type": "string"})),
+        "Lizard": kind(json!({"type": "string", "example": "lizard"})),
+        "Fish": kind(json!({"type": "string", "enum": ["fish"]})),
+        "Bird": {"type": "object"},
+    });
+    let branch = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    let branches = ["Cat", "Dog", "Lizard", "Fish", "Bird"].map(branch);
+    let schema = json!({
+        "oneOf": branches,
+        "discriminator": {"propertyName": "petType", "mapping": {"dog": "Dog"}},
+    });
+    for version in ["3.0.3", "3.1.0", "3.2.0"] {
+        let (found, codes) = convert(version, schema.clone(), components.clone());
+        let says = |value: &str| json!({"petType": {"const": value}});
+        assert_eq!(
+            found["oneOf"],
+            json!([
+                {"$ref": "#/$defs/Cat", "properties": says("Cat"), "required": ["petType"]},
+                {"$ref": "#/$defs/Dog", "properties": says("dog"), "required": ["petType"]},
+                // these have values of their own, or no such property
+                {"$ref": "#/$defs/Lizard"}, {"$ref": "#/$defs/Fish"}, {"$ref": "#/$defs/Bird"},
+            ]),
+            "{version}"
+        );
+        assert!(codes.is_empty(), "{codes:?}");
+    }
+}
+
 #[test]
 fn a_parent_that_lists_children_which_extend_it_is_no_endless_schema() {
     let components = json!({

@@ -158,7 +158,8 @@ fn what_can_not_be_applied_is_told_and_left_undone() {
         ("incompatible", "- { target: $.a, update: { b: text } }", "incompatible-update"),
         ("list and object", "- { target: $, update: { l: { a: 1 } } }", "incompatible-update"),
         ("copy of several", "- { target: $.a, copy: '$.*' }", "invalid-action"),
-        ("reusable", "- { $ref: '#/components/actions/x' }", "unsupported-action"),
+        ("reusable that is not there", "- { $ref: '#/components/actions/x', target: $.a }", "invalid-action"),
+        ("reusable of another document", "- { $ref: 'o.yaml#/components/actions/x', target: $.a }", "invalid-action"),
     ] {
         assert_eq!(run(root.clone(), actions), (root.clone(), vec![code]), "{what}");
     }
@@ -174,4 +175,33 @@ fn a_document_that_copies_itself_again_and_again_stays_bounded() {
     let (root, codes) = run(json!({"a": {}, "b": []}), &actions);
     assert!(codes.contains(&"overlay-too-large"), "{codes:?}");
     assert!(root.is_object());
+}
+
+/// Overlay 1.2, "Reusable Action Reference Example" and the key of "Reusable Action Reference Object" that needs
+/// escapes (RFC 6901 §3).
+#[test]
+fn reusable_actions_are_applied_where_they_are_referred_to() {
+    let actions = r#"
+  - { $ref: '#/components/actions/errorResponse', target: "$.paths['/items'].get.responses" }
+  - { $ref: '#/components/actions/errorResponse', target: "$.paths['/some-items'].delete.responses" }
+  - { $ref: '#/components/actions/gone~1v1~0beta', target: $.gone }
+  - { $ref: '#/components/actions/copied', target: $.copies, copy: "$.paths['/items'].get.x" }
+components:
+  actions:
+    errorResponse: { description: Adds an error response, fields: { update: { 404: { description: Not Found } } } }
+    gone/v1~beta: { fields: { remove: true } }
+    copied: { fields: { copy: $.nothing } }
+    unused: { fields: { target: $, remove: true } }
+"#;
+    let root = json!({"gone": 1, "copies": [], "paths": {
+        "/items": {"get": {"x": 5, "responses": {"200": {"description": "OK"}}}},
+        "/some-items": {"delete": {"responses": {"200": {"description": "OK"}}}},
+    }});
+    let both = json!({"200": {"description": "OK"}, "404": {"description": "Not Found"}});
+    let expected = json!({"copies": [5], "paths": {
+        "/items": {"get": {"x": 5, "responses": both}}, "/some-items": {"delete": {"responses": both}},
+    }});
+    assert_eq!(run(root.clone(), actions), (expected, vec![]));
+    let with_target = "- { $ref: '#/components/actions/a', target: $.gone }\ncomponents: { actions: { a: { fields: { target: $, remove: true } } } }";
+    assert_eq!(run(root.clone(), with_target), (root, vec!["invalid-action"]));
 }

@@ -292,6 +292,31 @@ components:
     assert_eq!(codes, ["part-header"]);
 }
 
+/// OpenAPI 3.2, "Encoding By Position".
+#[test]
+fn encodings_of_a_list_are_kept_by_position() {
+    let list = "schema: { type: array }, prefixEncoding: [{ contentType: text/plain }, {}], itemEncoding: { contentType: image/png }";
+    for (media_type, more, expected, told) in [
+        ("multipart/mixed", "", vec!["0", "1", "*"], 0),
+        ("Multipart/Related; type=a/b", "", vec!["0", "1", "*"], 0),
+        ("multipart/mixed", ", encoding: { a: {} }", vec!["a"], 2),
+        ("application/json", "", vec![], 2),
+    ] {
+        let (api, report) = read_body(
+            "3.2.0",
+            &format!(
+                "paths: {{ /: {{ post: {{ requestBody: {{ content: {{ '{media_type}': {{ {list}{more} }} }} }} }} }} }}"
+            ),
+        );
+        let encoding = &only(&api).body.as_ref().unwrap().content[0].encoding;
+        assert_eq!(encoding.keys().collect::<Vec<_>>(), expected, "{media_type}{more}");
+        assert_eq!(codes(&report), vec!["unsupported-encoding"; told], "{media_type}{more}");
+        if told == 0 {
+            assert_eq!(encoding["*"].content_type.as_deref(), Some("image/png"));
+        }
+    }
+}
+
 #[test]
 fn a_body_that_can_not_be_written_costs_the_operation_only_where_required() {
     let (api, report) = read_body("3.0.0", "paths: { /: { post: { requestBody: { content: {} } } } }");

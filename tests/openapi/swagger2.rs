@@ -42,6 +42,21 @@ fn collection_formats_become_styles() {
     }
 }
 
+/// Swagger 2.0, "Items Object": `collectionFormat` of a list in a list, csv where nothing is said.
+#[test]
+fn lists_in_lists_have_formats_of_their_own() {
+    let lists =
+        "type: array, items: { type: array, collectionFormat: pipes, items: { type: array, items: { type: string } } }";
+    let (api, report) =
+        read("", &format!("{{ parameters: [{{ name: p, in: query, collectionFormat: multi, {lists} }}] }}"));
+    let parameter = &only(&api).parameters[1];
+    assert_eq!(parameter.inner, [Style::PipeDelimited, Style::Simple]);
+    let (api, _) = read("", &format!("{{ parameters: [{{ name: p, in: formData, {lists} }}] }}"));
+    let body = only(&api).body.as_ref().unwrap();
+    assert_eq!(body.content[0].encoding["p"].inner, [Style::PipeDelimited, Style::Simple]);
+    assert!(report.is_empty(), "{report:?}");
+}
+
 #[test]
 fn a_body_takes_every_type_that_is_consumed() {
     let (api, _) = read(

@@ -1,8 +1,9 @@
 //! The catalog of the service's double.
 
-use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, Prompt, RequestAction, Resource, Tool};
+use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, PollPlan, Prompt, RequestAction, Resource, Tool};
 use rest_mcp::mapping::{Poll, PromptArgument, PromptRules, Questions};
 use rest_mcp::schema::check::Checker;
+use rest_mcp::schema::kept::Kept;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ pub fn tool(name: &str) -> Tool {
 }
 
 pub fn tool_of(name: &str, input: Value, output: Option<Value>) -> Tool {
-    let published = Arc::new(input);
+    let published = Kept::from(input);
     Tool {
         name: name.to_owned(),
         title: Some(format!("The {name} tool")),
@@ -26,7 +27,7 @@ pub fn tool_of(name: &str, input: Value, output: Option<Value>) -> Tool {
             body_check: None,
             mirrored: Vec::new(),
         },
-        output: Output { published: output.map(Arc::new), conform: None, strict: None },
+        output: Output { published: output.map(Kept::from), conform: None, strict: None },
         action: Action::Steps(Vec::new()),
         ask: Vec::new(),
         confirm: None,
@@ -62,7 +63,7 @@ pub fn catalog_with_jobs() -> Catalog {
             errors: None,
             timeout: None,
             paginate: None,
-            poll: Some(Poll { questions, ..Poll::default() }),
+            poll: Some(PollPlan::compile(&Poll { questions, ..Poll::default() }).unwrap()),
             stream: None,
             idempotent: false,
             own: Vec::new(),

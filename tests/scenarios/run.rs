@@ -114,7 +114,7 @@ pub async fn story(folder: &Path) -> Vec<String> {
 pub fn shown(tool: &Tool) -> Value {
     let hints = tool.annotations;
     let mut all = json!({
-        "name": tool.name, "description": tool.description, "inputSchema": tool.input.published.as_ref(),
+        "name": tool.name, "description": tool.description, "inputSchema": tool.input.published.tree(),
         "annotations": {
             "readOnlyHint": hints.read_only, "destructiveHint": hints.destructive,
             "idempotentHint": hints.idempotent, "openWorldHint": hints.open_world
@@ -124,7 +124,7 @@ pub fn shown(tool: &Tool) -> Value {
         all["title"] = json!(title);
     }
     if let Some(output) = &tool.output.published {
-        all["outputSchema"] = output.as_ref().clone();
+        all["outputSchema"] = output.tree().into_owned();
     }
     if !tool.icons.is_empty() {
         all["icons"] = json!(tool.icons);

@@ -87,6 +87,34 @@ async fn good_gzip_is_decoded() {
     assert_eq!((&got.body[..], got.truncated), (&[0; 775][..], false));
 }
 
+/// The same text from the reference encoders (`zlib`, `brotli`, `zstd`, `gzip`).
+#[tokio::test]
+async fn every_coding_that_is_asked_for_is_decoded() {
+    let text = "Zürich, 21 °C";
+    let bodies: [(&str, &[u8]); 5] = [
+        ("br", b"\x0b\x07\x80\x5a\xc3\xbc\x72\x69\x63\x68\x2c\x20\x32\x31\x20\xc2\xb0\x43\x03"),
+        ("deflate", b"\x78\x9c\x8b\x3a\xbc\xa7\x28\x33\x39\x43\x47\xc1\xc8\x50\xe1\xd0\x06\x67\x00\x33\xb6\x06\x04"),
+        (
+            "zstd",
+            b"\x28\xb5\x2f\xfd\x04\x58\x79\x00\x00\x5a\xc3\xbc\x72\x69\x63\x68\x2c\x20\x32\x31\x20\xc2\xb0\x43\xc2\x8d\xf8\x4d",
+        ),
+        (
+            "gzip",
+            b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x8b\x3a\xbc\xa7\x28\x33\x39\x43\x47\xc1\xc8\x50\xe1\xd0\x06\x67\x00\x46\xd7\x5a\x0e\x0f\x00\x00\x00",
+        ),
+        ("identity", text.as_bytes()),
+    ];
+    for (coding, coded) in bodies {
+        let head = format!("content-encoding: {coding}\r\n");
+        let server = serve(move |_, _| Act::Send(answer("200 OK", &head, coded))).await;
+        let got = upstream(&server.url, small()).send(0, get(&server.url), &idempotent()).await.unwrap();
+        assert_eq!(std::str::from_utf8(&got.body).unwrap(), text, "{coding}");
+        let asked = server.requests()[0].to_ascii_lowercase();
+        let asked = asked.lines().find_map(|line| line.strip_prefix("accept-encoding:")).unwrap_or_default().to_owned();
+        assert!(coding == "identity" || asked.contains(coding), "{coding} is decoded but not asked for: {asked}");
+    }
+}
+
 #[tokio::test]
 async fn a_body_that_does_not_decode_is_no_answer() {
     let cut = zeros_in_gzip(2);

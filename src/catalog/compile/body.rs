@@ -6,7 +6,7 @@ use super::{Compiler, problem};
 use crate::catalog::{Binding, From, Spot};
 use crate::diagnostic::Diagnostic;
 use crate::mapping::BodyStyle;
-use crate::openapi::MediaType;
+use crate::openapi::{FURTHER, MediaType};
 use crate::request::{self, BodyKind, BodyPlan, BodyVariant};
 use crate::schema::view::{Additional, ObjectView};
 use crate::schema::{Definitions, Direction, Schema};
@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub(super) struct Body {
     pub plan: BodyPlan,
     pub check: Option<Schema>,
+    /// Arguments that an optional body needs as soon as one of its own is given: the published schema can't require them.
+    pub needs: Vec<String>,
 }
 
 impl Compiler<'_> {
@@ -45,16 +47,21 @@ impl Compiler<'_> {
         let spread = matches!(variant.kind, BodyKind::Json | BodyKind::Form | BodyKind::Multipart | BodyKind::Xml)
             && making.edits.body != Some(BodyStyle::Single);
         let view = if spread { definitions.object_view(&media.schema, Direction::Input) } else { None };
+        let mut needs = Vec::new();
         let check = match view {
             Some(view) if !view.properties.is_empty() => {
-                self.spread(making, arguments, media, variant, &view, body.required, &definitions)?
+                let check = self.spread(making, arguments, media, variant, &view, body.required, &definitions)?;
+                if !body.required {
+                    needs = view.required.iter().filter_map(|name| needed(arguments, name)).collect();
+                }
+                check
             }
             _ => {
                 self.single(making, arguments, media, variant, body)?;
                 None
             }
         };
-        Ok(Some(Body { plan, check }))
+        Ok(Some(Body { plan, check, needs }))
     }
 
     /// One `body` argument.
@@ -75,8 +82,10 @@ impl Compiler<'_> {
         let schema = match (variant.kind, &media.item_schema) {
             (BodyKind::JsonLines, Some(item)) => list_of(item),
             (BodyKind::JsonLines, None) if !is_array(&media.schema) => list_of(&media.schema),
+            (BodyKind::Multipart, _) if variant.parts.contains_key(FURTHER) => parts_list(making, media, variant),
             _ => media.schema.clone(),
         };
+        let required = body.required && (media.has_schema || media.item_schema.is_some());
         let property = Property {
             name: "body".to_string(),
             schema,
@@ -84,20 +93,11 @@ impl Compiler<'_> {
             description: body.description.clone(),
             deprecated: false,
             examples: media.examples.clone(),
-            required: body.required && media.has_schema,
+            required,
             edits: None,
             binding: 0,
         };
-        self.bind(
-            making,
-            arguments,
-            property,
-            Spot::Body,
-            body.required && media.has_schema,
-            true,
-            &["body".to_string()],
-            None,
-        )
+        self.bind(making, arguments, property, Spot::Body, required, true, &["body".to_string()], None)
     }
 
     /// Properties become arguments. Returns the schema that the assembled body is checked against,
@@ -147,6 +147,28 @@ impl Compiler<'_> {
             let spot = Spot::BodyMember(vec![name.clone()]);
             self.bind(making, arguments, property, spot, required && body_required, true, &keys, None)?;
         }
+        // A required member that is declared nowhere: any value is one (JSON Schema 2020-12, validation, 6.5.3).
+        if !matches!(view.additional, Additional::Closed) {
+            for name in view.required.iter().filter(|name| !view.properties.contains_key(*name)) {
+                let property = Property {
+                    name: name.clone(),
+                    schema: match &view.additional {
+                        Additional::Schema(schema) => schema.clone(),
+                        _ => Schema { json: Arc::new(json!({})), uses: Arc::from([]) },
+                    },
+                    replaced: None,
+                    description: None,
+                    deprecated: false,
+                    examples: Vec::new(),
+                    required: body_required,
+                    edits: None,
+                    binding: 0,
+                };
+                let keys = [format!("body.{name}"), name.clone()];
+                let spot = Spot::BodyMember(vec![name.clone()]);
+                self.bind(making, arguments, property, spot, body_required, true, &keys, None)?;
+            }
+        }
         match &view.additional {
             Additional::Closed => {}
             // JSON Schema's default is open; only an author who says so means it. Else a misspelt
@@ -159,7 +181,11 @@ impl Compiler<'_> {
             arguments.constraints = Some(definitions.resolve(&media.schema));
         }
         let partial = !body_required && !view.required.is_empty();
-        Ok(((view.other_constraints || partial) && !files).then(|| media.schema.clone()))
+        Ok(match files {
+            false => (view.other_constraints || partial).then(|| media.schema.clone()),
+            // The declared schema knows no file objects; which parts an optional body must have it does know.
+            true => partial.then(|| Schema { json: Arc::new(json!({"required": view.required})), uses: Arc::from([]) }),
+        })
     }
 
     fn rest(&mut self, arguments: &mut Arguments, schema: Schema) {
@@ -169,7 +195,6 @@ impl Compiler<'_> {
             required: false,
             default: None,
             keep_null: true,
-            schema: schema.json.clone(),
         });
         arguments.additional = Some(schema);
     }
@@ -226,6 +251,15 @@ impl Compiler<'_> {
     }
 }
 
+/// The argument that a caller has to give for this member of the body.
+fn needed(arguments: &Arguments, member: &str) -> Option<String> {
+    let of = |binding: &&Binding| matches!(&binding.spot, Spot::BodyMember(path) if path.len() == 1 && path.iter().any(|name| name == member));
+    match arguments.bindings.iter().find(of) {
+        Some(Binding { from: From::Argument(name), default: None, .. }) => Some(name.clone()),
+        _ => None,
+    }
+}
+
 /// A file argument; a path of this machine may be named where the source allows folders.
 fn file_schema(making: &Making<'_>, description: Option<&str>, media: Option<&str>) -> Value {
     let mut schema = request::file_schema(description, media);
@@ -275,6 +309,30 @@ fn without(schema: Schema, path: &[String], definitions: &Definitions) -> Schema
     resolve(&mut json, path, definitions, &mut uses);
     cut(&mut json, path);
     Schema { json: Arc::new(json), uses: uses.into() }
+}
+
+/// The list of a multipart body's parts, with file arguments where the parts are files.
+fn parts_list(making: &Making<'_>, media: &MediaType, variant: &BodyVariant) -> Schema {
+    let declared = match &media.item_schema {
+        Some(item) if !media.has_schema => list_of(item),
+        _ => making.api.definitions.resolve(&media.schema),
+    };
+    let file = |position: &str| {
+        let part = variant.parts.get(position).filter(|part| part.file)?;
+        Some(file_schema(making, None, part.content_type.as_deref()))
+    };
+    let mut json = declared.json.as_ref().clone();
+    let Some(list) = json.as_object_mut() else { return declared };
+    let prefix = list.get_mut("prefixItems").and_then(Value::as_array_mut);
+    for (position, item) in prefix.into_iter().flatten().enumerate() {
+        if let Some(file) = file(&position.to_string()) {
+            *item = file;
+        }
+    }
+    if let Some(file) = file(FURTHER).filter(|_| list.get("items") != Some(&Value::Bool(false))) {
+        list.insert("items".to_owned(), file);
+    }
+    Schema { json: Arc::new(json), uses: declared.uses }
 }
 
 fn is_array(schema: &Schema) -> bool {

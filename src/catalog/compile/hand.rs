@@ -12,6 +12,7 @@ use crate::mapping::{Credential, Description, HandRequest, ToolRules};
 use crate::openapi::{self, Operation};
 use crate::request::{self, BodyKind, BodyPlan, BodyVariant, ParameterPlan};
 use crate::schema::check::Checker;
+use crate::schema::kept::Kept;
 use crate::schema::profile;
 use crate::template::{BodyTemplate, Template};
 use indexmap::IndexMap;
@@ -75,8 +76,7 @@ impl Compiler<'_> {
         let mut parameters: Vec<ParameterPlan> = Vec::new();
         let mut bindings: Vec<Binding> = Vec::new();
         for parameter in &operation.parameters {
-            let schema = input.pointer(&format!("/properties/{}", super::token(&parameter.name))).cloned();
-            if schema.is_none() {
+            if input.pointer(&format!("/properties/{}", super::token(&parameter.name))).is_none() {
                 declare(
                     &mut input,
                     &parameter.name,
@@ -85,8 +85,7 @@ impl Compiler<'_> {
                     parameter.required,
                 );
             }
-            let schema = schema.map_or_else(|| parameter.schema.json.clone(), Arc::new);
-            bindings.push(argument(&parameter.name, Spot::Parameter(parameters.len()), parameter.required, &schema));
+            bindings.push(argument(&parameter.name, Spot::Parameter(parameters.len()), parameter.required));
             parameters.push(request::parameter_plan(parameter));
         }
         let path = path_parts(&operation, &parameters)
@@ -132,8 +131,8 @@ impl Compiler<'_> {
                 deprecated: false,
             }),
             input: Input {
-                published: Arc::new(published),
-                check: Checker::new(Arc::new(input)),
+                published: Kept::new(&published),
+                check: Checker::new(&input),
                 body_check: None,
                 mirrored: mirrored(edits),
             },
@@ -157,7 +156,9 @@ impl Compiler<'_> {
                 errors: edits.errors.clone(),
                 timeout: edits.timeout.map(|timeout| timeout.0),
                 paginate,
-                poll: edits.poll.clone(),
+                poll: edits.poll.as_ref().map(crate::catalog::PollPlan::compile).transpose().map_err(
+                    |(key, message)| problem("bad-filter", message, at.value(&format!("{pointer}/poll/{key}"))),
+                )?,
                 stream: edits.stream.clone(),
                 own: super::person::own_arguments(edits),
                 aliases,
@@ -276,7 +277,6 @@ impl Compiler<'_> {
             required: false,
             default: None,
             keep_null: true,
-            schema: Arc::new(json!({})),
         });
         let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let kind = match essence.as_str() {
@@ -287,8 +287,14 @@ impl Compiler<'_> {
             text if text.starts_with("text/") => BodyKind::Text,
             _ => BodyKind::Json,
         };
-        let variant =
-            BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None };
+        let variant = BodyVariant {
+            media_type,
+            kind,
+            encoding: Default::default(),
+            parts: Default::default(),
+            xml: None,
+            transfer: None,
+        };
         Ok(Some(BodyPlan { variants: vec![variant], required: true }))
     }
 
@@ -335,15 +341,8 @@ pub(super) fn declare(input: &mut Value, name: &str, schema: &Value, description
     }
 }
 
-fn argument(name: &str, spot: Spot, required: bool, schema: &Arc<Value>) -> Binding {
-    Binding {
-        from: From::Argument(name.to_string()),
-        spot,
-        required,
-        default: None,
-        keep_null: false,
-        schema: schema.clone(),
-    }
+fn argument(name: &str, spot: Spot, required: bool) -> Binding {
+    Binding { from: From::Argument(name.to_string()), spot, required, default: None, keep_null: false }
 }
 
 /// All faults of a body template.

@@ -4,15 +4,17 @@ use super::edits::{Chosen, wanted_tools};
 use super::output::Answers;
 use super::{At, Compiler, Unit, problem, token};
 use crate::catalog::name::{NameCandidate, tool_names};
-use crate::catalog::{Action, Annotations, Input, OperationRef, Output, RequestAction, Tool, hints};
+use crate::catalog::{Action, Annotations, Input, OperationRef, Output, PollPlan, RequestAction, Tool, hints};
 use crate::diagnostic::{Diagnostic, Place, hint::nearest};
 use crate::mapping::{AnnotationEdits, ClientCapability, Description, Paginate, Source, ToolEdits};
 use crate::openapi::{Api, Operation, ParameterIn, RoutePart};
 use crate::request::{self, PathPart};
 use crate::schema::check::Checker;
+use crate::schema::kept::Kept;
 use crate::template::Template;
 use indexmap::IndexMap;
 use std::cell::RefCell;
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// Everything needed to make one tool of one operation.
@@ -172,9 +174,11 @@ impl Compiler<'_> {
             path_parts(operation, &arguments.parameters).map_err(|reason| problem("bad-path", reason, here()))?;
         let fixed_query = operation.route.fixed_query.clone();
         let body = self.body(making, &mut arguments)?;
+        let needs = body.as_ref().map(|body| body.needs.clone()).unwrap_or_default();
         self.late_arguments(making, &mut arguments)?;
         self.stale_arguments(making, &arguments, &[]);
         self.asked_arguments(making, &arguments)?;
+        self.merged_arguments(making);
         let input = arguments.input(&self.profile, &making.edits, body.as_ref().and_then(|body| body.check.clone()));
         let output = self.output(making)?;
         let (published_output, accept, plan) = (output.schema, output.accept, output.plan.clone());
@@ -199,7 +203,13 @@ impl Compiler<'_> {
             errors: making.edits.errors.clone(),
             timeout: making.edits.timeout.map(|timeout| timeout.0),
             paginate,
-            poll: making.edits.poll.clone(),
+            poll: making
+                .edits
+                .poll
+                .as_ref()
+                .map(PollPlan::compile)
+                .transpose()
+                .map_err(|(key, message)| problem("bad-filter", message, making.place(&format!("poll/{key}"))))?,
             stream: making.edits.stream.clone(),
             idempotent: making.edits.annotations.and_then(|a| a.idempotent).unwrap_or(idempotent),
             own: super::person::own_arguments(&making.edits),
@@ -208,13 +218,13 @@ impl Compiler<'_> {
         if let Some((key, message, fix)) = super::person::idle_task_edit(&making.edits) {
             return Err(problem("no-effect", message.to_string(), making.place(key)).fix(fix));
         }
-        let published = Arc::new(input.published);
+        let published = Kept::new(&input.published);
         // Mostly the two are the same: then they share their memory.
-        let check = if input.check == *published { published.clone() } else { Arc::new(input.check) };
+        let check = if input.check == input.published { published.clone() } else { Kept::from(input.check) };
         let tool = Tool {
             name: making.name.clone(),
             title: making.edits.title.clone().or_else(|| operation.summary.clone()).map(|title| clip(&title, 120)),
-            description: self.description(making),
+            description: self.description(making, &needs),
             annotations,
             icons: making.edits.icons.clone().unwrap_or_default(),
             tags: operation.tags.clone(),
@@ -228,7 +238,7 @@ impl Compiler<'_> {
             input: Input {
                 published,
                 check: Checker::new(check),
-                body_check: input.body_check.map(|schema| Checker::new(Arc::new(schema))),
+                body_check: input.body_check.map(|schema| Checker::new(schema)),
                 mirrored: input.mirrored,
             },
             output: output_of(published_output, output.strict),
@@ -309,7 +319,8 @@ impl Compiler<'_> {
             .map_err(|error| problem("bad-template", format!("`confirm`: {error}"), making.place("confirm")))
     }
 
-    fn description(&self, making: &Making<'_>) -> String {
+    /// `needs`: arguments that a body must have, where a call may also do without one.
+    fn description(&self, making: &Making<'_>, needs: &[String]) -> String {
         let operation = making.operation;
         let (text, from) = match &making.edits.description {
             Some(Description::Text(text)) => (Some(text.as_str()), None),
@@ -325,14 +336,18 @@ impl Compiler<'_> {
             .filter(|response| response.status.starts_with('4') || response.status.starts_with('5'))
             .filter_map(|response| Some((response.status.clone(), response.description.clone()?)))
             .collect();
-        hints::describe(
+        let mut text = hints::describe(
             operation.summary.as_deref(),
             operation.description.as_deref(),
             &operation.method,
             &operation.path,
             from,
             &errors,
-        )
+        );
+        if !needs.is_empty() {
+            let _ = write!(text, "\n\nThe body may be left out; else it needs: {}.", needs.join(", "));
+        }
+        text
     }
 
     /// Alternatives by credential name. Fails closed: an unknown or unsupported scheme stays in the list.
@@ -371,10 +386,10 @@ pub(super) fn path_parts(
 }
 
 /// Compiled form of a published output schema.
-fn output_of(published: Option<serde_json::Value>, strict: bool) -> Output {
+pub(super) fn output_of(published: Option<serde_json::Value>, strict: bool) -> Output {
     let Some(schema) = published else { return Output::default() };
     let conform = Some(Arc::new(crate::content::conform::Shape::new(&schema)));
-    let schema = Arc::new(schema);
+    let schema = Kept::from(schema);
     let strict = strict.then(|| Arc::new(Checker::new(schema.clone())));
     Output { published: Some(schema), conform, strict }
 }

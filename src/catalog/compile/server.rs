@@ -57,8 +57,16 @@ impl Compiler<'_> {
             }
         }
         let reason = reason.unwrap_or_else(|| "the document declares no server".to_string());
-        Err(problem("no-base-url", format!("no base URL for this operation: {reason}"), making.operation_place())
-            .fix("give `--base-url URL`, or `base_url:` under the source in a mapping".to_string()))
+        let mut urls = making.operation.servers.iter().map(|server| server.url.as_str());
+        let path = urls.find(|url| url.starts_with('/') && !url.starts_with("//") && url.len() > 1);
+        let fix = "give `--base-url URL`, or `base_url:` under the source in a mapping".to_string();
+        Err(problem("no-base-url", format!("no base URL for this operation: {reason}"), making.operation_place()).fix(
+            match path {
+                // What is given replaces the whole server URL.
+                Some(path) => format!("{fix}; it ends in `{path}`, such as `http://localhost:8080{path}`"),
+                None => fix,
+            },
+        ))
     }
 
     fn server_url(&self, server: &Server, source: &Source) -> Result<String, String> {

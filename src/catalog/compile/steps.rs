@@ -7,11 +7,11 @@ use crate::catalog::{Action, Annotations, Input, Output, Step, Tool};
 use crate::diagnostic::{Diagnostic, hint::nearest};
 use crate::mapping::{ToolEdits, ToolRules};
 use crate::schema::check::Checker;
+use crate::schema::kept::Kept;
 use crate::schema::profile;
 use crate::template::BodyTemplate;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 impl Compiler<'_> {
     pub(super) fn composites(&mut self, unit: &Unit, at: At<'_>) {
@@ -82,7 +82,10 @@ impl Compiler<'_> {
         let mut steps: Vec<Step> = Vec::new();
         for (index, rule) in rules.steps.iter().enumerate() {
             let here = format!("{pointer}/steps/{index}");
-            let Some(tool) = self.tool_for(&rule.call, None) else {
+            let found = self
+                .tool_for(&rule.call, None)
+                .map_err(|several| self.ambiguous(&rule.call, &several, at.value(&format!("{here}/call"))))?;
+            let Some(tool) = found else {
                 if circular {
                     let message = format!("step `{}` calls `{}`, which calls this tool in turn", rule.id, rule.call);
                     return Err(problem("circular-steps", message, at.value(&format!("{here}/call"))));
@@ -106,21 +109,16 @@ impl Compiler<'_> {
             }
             let mut with = IndexMap::new();
             let mut after: Vec<usize> = Vec::new();
+            let input = tool.input.published.tree();
             for (argument, value) in &rule.with {
                 let place = at.value(&format!("{here}/with/{}", token(argument)));
                 let template = BodyTemplate::compile(value)
                     .map_err(|error| problem("bad-template", shown(&error), place.clone()))?;
                 self.known(&template, &steps, &known_input, place, &mut after)?;
-                if tool.input.published.pointer(&format!("/properties/{}", token(argument))).is_none()
-                    && tool.input.published.get("additionalProperties") == Some(&Value::Bool(false))
+                if input.pointer(&format!("/properties/{}", token(argument))).is_none()
+                    && input.get("additionalProperties") == Some(&Value::Bool(false))
                 {
-                    let names: Vec<String> = tool
-                        .input
-                        .published
-                        .get("properties")
-                        .and_then(Value::as_object)
-                        .map(|p| p.keys().cloned().collect())
-                        .unwrap_or_default();
+                    let names = tool.input.published.property_names();
                     let diagnostic = problem(
                         "unknown-argument",
                         format!("`{}` has no argument `{argument}`", tool.name),
@@ -189,8 +187,8 @@ impl Compiler<'_> {
             tags: Vec::new(),
             operation: None,
             input: Input {
-                published: Arc::new(profile::publish(&input, self.profile.schema_profile)),
-                check: Checker::new(Arc::new(input)),
+                published: Kept::from(profile::publish(&input, self.profile.schema_profile)),
+                check: Checker::new(input),
                 body_check: None,
                 mirrored: super::hand::mirrored(edits),
             },

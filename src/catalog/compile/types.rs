@@ -1,6 +1,7 @@
 //! Types of placeholders: what a step gives an argument must be able to be what the argument takes.
 
 use crate::catalog::Step;
+use crate::schema::kept::Kept;
 use crate::schema::kinds::{Kinds, allowed};
 use crate::schema::walk;
 use crate::template::BodyTemplate;
@@ -67,8 +68,9 @@ fn kinds_at(path: &[String], input: &Value, steps: &[Step]) -> Kinds {
     let Some((first, rest)) = path.split_first() else { return Kinds::ALL };
     let published = |step: &Step| step.tool.output.published.clone();
     let step = steps.iter().find(|step| &step.id == first).and_then(published);
-    let root = match &step {
-        Some(schema) => schema.as_ref(),
+    let tree = step.as_ref().map(Kept::tree);
+    let root = match &tree {
+        Some(schema) => schema,
         None if first == "input" => input,
         None => return Kinds::ALL,
     };

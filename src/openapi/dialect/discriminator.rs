@@ -1,5 +1,6 @@
 //! `discriminator`: the keyword goes, its meaning stays where `mapping` says which value belongs to
-//! which branch.
+//! which branch, or, where it says nothing, the name of the branch's schema does (OpenAPI 3.0 to 3.2,
+//! "Discriminator Object": implicit mapping).
 
 use super::{At, Reader};
 use crate::openapi::node::Node;
@@ -26,6 +27,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+        self.add_names(at, source, property, &mut values);
         for key in ["oneOf", "anyOf"] {
             for branch in out.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten() {
                 let Some(object) = branch.as_object_mut().filter(|it| it.len() == 1) else { continue };
@@ -49,6 +51,49 @@ impl<'a> Reader<'a> {
                 object.insert("required".to_owned(), json!([property]));
             }
         }
+    }
+
+    /// The names of branches that `mapping` says nothing of. Documents often discriminate by a property that
+    /// has other values than these names, so a name counts only for a branch that declares the property as a
+    /// text and shows no other value of it.
+    fn add_names(
+        &mut self,
+        at: &mut At,
+        source: &Map<String, Value>,
+        property: &str,
+        values: &mut Vec<(DefinitionId, String)>,
+    ) {
+        let branches = ["oneOf", "anyOf"].into_iter().filter_map(|key| source.get(key).and_then(Value::as_array));
+        for reference in branches.flatten().filter_map(|branch| branch.get("$ref").and_then(Value::as_str)) {
+            let Some(name) = reference.strip_prefix("#/components/schemas/").filter(|it| !it.contains('/')) else {
+                continue;
+            };
+            let Ok(id) = self.definition(at, reference) else { continue };
+            let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy();
+            let name = crate::document::pointer::unescape(&name).into_owned();
+            let is_name = self.table.node(id).and_then(|node| self.takes(node, property, &name, &mut { LOOKS }));
+            if is_name == Some(true) && !values.iter().any(|(known, _)| *known == id) {
+                values.push((id, name));
+            }
+        }
+    }
+
+    /// Whether the schema at `node`, or what it extends, leaves `property` to any text and shows no value but
+    /// `name`; `None` where it does not declare it.
+    fn takes(&self, node: &Node<'a>, property: &str, name: &str, looks: &mut usize) -> Option<bool> {
+        *looks = looks.checked_sub(1)?;
+        let here = self.references.follow(node.clone()).ok()?.node;
+        let declared = here.child("properties").and_then(|it| it.child(property));
+        if let Some(declared) = declared.and_then(|it| self.references.follow(it).ok()) {
+            let schema = declared.node.value;
+            let is_text = schema.get("type").is_some_and(|kind| kind == "string");
+            let list = schema.get("examples").and_then(Value::as_array).into_iter().flatten();
+            let mut shown = ["example", "default"].into_iter().filter_map(|key| schema.get(key)).chain(list);
+            let free = !["enum", "const", "pattern", "format"].iter().any(|key| schema.get(key).is_some());
+            return Some(is_text && free && shown.all(|value| value == name));
+        }
+        let members = here.child("allOf").map(|it| it.items()).unwrap_or_default();
+        members.iter().find_map(|it| self.takes(it, property, name, looks))
     }
 
     /// The definition that a mapping's value names: a schema name or a reference.

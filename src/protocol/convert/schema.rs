@@ -1,18 +1,18 @@
 //! Published schemas, fitted to what a revision allows at their root.
 
 use crate::protocol::version::Version;
+use crate::schema::kept::{HEADER_MARK, Kept};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-/// True if the root is `type: object`, the only root that `outputSchema` may have up to 2025-11-25.
-pub(super) fn is_object_schema(schema: &Value) -> bool {
-    schema.get("type").and_then(Value::as_str) == Some("object")
-}
-
-/// An input schema: `x-mcp-header` marks are for modern peers only, boolean property schemas too.
-pub(super) fn input(published: &Value, mirrored: &[(String, String)], version: Version) -> Value {
-    let mut schema = published.clone();
+/// The text of an input schema: `x-mcp-header` marks are for modern peers only, boolean property schemas too.
+pub(super) fn input<'a>(published: &'a Kept, mirrored: &[(String, String)], version: Version) -> Cow<'a, str> {
+    if mirrored.is_empty() && published.is_plain() {
+        return published.text();
+    }
+    let mut schema = published.tree().into_owned();
     let Some(root) = schema.as_object_mut() else {
-        return json!({"type": "object"});
+        return Cow::Borrowed(r#"{"type":"object"}"#);
     };
     if !root.contains_key("type") {
         root.insert("type".to_owned(), "object".into());
@@ -21,10 +21,10 @@ pub(super) fn input(published: &Value, mirrored: &[(String, String)], version: V
     for (name, property) in root.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         match property {
             Value::Object(property) => {
-                property.shift_remove("x-mcp-header");
+                property.shift_remove(HEADER_MARK);
                 let mark = mirrored.iter().find(|(argument, _)| argument == name);
                 if let (Some((_, suffix)), true) = (mark, modern) {
-                    property.insert("x-mcp-header".to_owned(), suffix.as_str().into());
+                    property.insert(HEADER_MARK.to_owned(), suffix.as_str().into());
                 }
             }
             Value::Bool(true) if !modern => *property = json!({}),
@@ -32,12 +32,20 @@ pub(super) fn input(published: &Value, mirrored: &[(String, String)], version: V
             _ => {}
         }
     }
-    schema
+    Cow::Owned(schema.to_string())
+}
+
+/// The text of an output schema. Up to 2025-11-25 its root must be `type: object`: any other is wrapped.
+pub(super) fn output(published: &Kept, any_root: bool) -> Cow<'_, str> {
+    if any_root || published.has_object_root() {
+        return published.text();
+    }
+    Cow::Owned(wrapped(&published.tree()).to_string())
 }
 
 /// `{"result": …}` around a schema with another root. Definitions move to the new root, references
 /// to other places follow the schema to its new place.
-pub(super) fn wrapped(schema: &Value) -> Value {
+fn wrapped(schema: &Value) -> Value {
     let mut inner = schema.clone();
     let mut outer = Map::new();
     if let Some(members) = inner.as_object_mut() {
