@@ -158,8 +158,8 @@ impl Compiler<'_> {
         if let (Some(published), Some(plan)) = (&schema, &result) {
             schema = plan.compiled.rewrite_schema(published);
         }
-        if let Some((message, fix)) = person::tasks_without_job(edits) {
-            let place = at.key(&format!("{pointer}/requires_client"));
+        if let Some((key, message, fix)) = person::idle_task_edit(edits) {
+            let place = at.key(&format!("{pointer}/{key}"));
             return Err(problem("no-effect", message.to_string(), place).fix(fix));
         }
         let mut needed = capabilities(edits.requires_client.as_deref());
