@@ -64,7 +64,7 @@ impl Prometheus {
 
     /// The same as OpenMetrics (`application/openmetrics-text; version=1.0.0`), with exemplars.
     pub fn render_open(&self) -> String {
-        exemplar::open_metrics(&self.render())
+        exemplar::open_metrics(&self.render(), CALLS)
     }
 
     /// Sums up what was measured since the last time. Between two calls every measurement takes memory of its own:
@@ -134,7 +134,7 @@ impl Meters {
     /// `invalid`, `input_required` or `failed`; `upstream` is the part of `elapsed` spent waiting for
     /// the API; `ids` become the series' exemplar.
     pub fn end(&self, tool: &str, outcome: &'static str, elapsed: Duration, upstream: Duration, ids: Ids<'_>) {
-        exemplar::keep(format!("{CALLS}{{tool=\"{tool}\",outcome=\"{outcome}\"}}"), ids);
+        exemplar::keep(tool, outcome, ids);
         self.call(tool, outcome).increment(1);
         self.seconds.record(elapsed.as_secs_f64());
         self.inside.record(elapsed.saturating_sub(upstream).as_secs_f64());
