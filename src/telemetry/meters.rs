@@ -91,11 +91,14 @@ fn describe() {
     describe_gauge!(UPSTREAM_BREAKER, "Circuit breaker by source: 0 closed, 1 open, 2 trying");
 }
 
+/// Counters of tools by outcome.
+type Calls = HashMap<String, Vec<(&'static str, Counter)>>;
+
 /// Metrics of the server as a whole.
 #[derive(Clone)]
 pub struct Meters {
-    /// Counters of tools by outcome: making a handle anew costs more than counting.
-    calls: Arc<RwLock<HashMap<String, Vec<(&'static str, Counter)>>>>,
+    /// Kept: making a handle anew costs more than counting.
+    calls: Arc<RwLock<Calls>>,
     in_flight: Gauge,
     seconds: Histogram,
     inside: Histogram,
@@ -141,7 +144,7 @@ impl Meters {
     }
 
     fn call(&self, tool: &str, outcome: &'static str) -> Counter {
-        let known = |calls: &HashMap<String, Vec<(&'static str, Counter)>>| {
+        let known = |calls: &Calls| {
             calls.get(tool)?.iter().find(|(known, _)| *known == outcome).map(|(_, counter)| counter.clone())
         };
         if let Some(counter) = known(&self.calls.read().unwrap_or_else(PoisonError::into_inner)) {

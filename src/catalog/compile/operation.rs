@@ -238,7 +238,7 @@ impl Compiler<'_> {
             input: Input {
                 published,
                 check: Checker::new(check),
-                body_check: input.body_check.map(|schema| Checker::new(schema)),
+                body_check: input.body_check.map(Checker::new),
                 mirrored: input.mirrored,
             },
             output: output_of(published_output, output.strict),

@@ -100,17 +100,16 @@ impl Verifier<'_, '_> {
         if let Some(request) = &tool.request {
             self.request(tool, request, pointer);
         }
-        if kinds == ["steps"] || kinds == ["workflow"] {
-            if let Some(first) = written_of(self.findings, pointer, OF_A_REQUEST).first() {
-                let (what, fix) = match tool.workflow {
-                    Some(_) => (
-                        "the tool of a workflow",
-                        "put it on the operations that the workflow calls, by way of `rules`",
-                    ),
-                    None => ("a tool of steps", "put it on the tools that the steps call"),
-                };
-                self.key_error("no-effect", &join(pointer, first), format!("`{first}` has no effect on {what}"), fix);
-            }
+        if (kinds == ["steps"] || kinds == ["workflow"])
+            && let Some(first) = written_of(self.findings, pointer, OF_A_REQUEST).first()
+        {
+            let (what, fix) = match tool.workflow {
+                Some(_) => {
+                    ("the tool of a workflow", "put it on the operations that the workflow calls, by way of `rules`")
+                }
+                None => ("a tool of steps", "put it on the tools that the steps call"),
+            };
+            self.key_error("no-effect", &join(pointer, first), format!("`{first}` has no effect on {what}"), fix);
         }
         if kinds == ["steps"] {
             self.steps(tool, pointer);
