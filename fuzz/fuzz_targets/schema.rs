@@ -11,7 +11,6 @@ use rest_mcp::document::DocumentSet;
 use rest_mcp::mapping::SchemaProfile;
 use rest_mcp::schema::check::Checker;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 
 const PROFILES: [SchemaProfile; 3] = [SchemaProfile::Full, SchemaProfile::Default, SchemaProfile::StrictVendors];
 
@@ -87,7 +86,7 @@ fn plain(u: &mut Unstructured<'_>) -> Result<()> {
     let catalog = api::catalog(&api, SchemaProfile::Default);
     api::publishable(&catalog, SchemaProfile::Default);
     let Some(tool) = catalog.tools.values().next() else { return Ok(()) };
-    let output = tool.output.published.as_ref().map(|published| Checker::new(Arc::clone(published)));
+    let output = tool.output.published.as_ref().map(|published| Checker::new(&*published.tree()));
     for _ in 0..3 {
         let instance = value(u, 3)?;
         let valid = validator.is_valid(&instance);
