@@ -174,9 +174,11 @@ impl Revision {
     fn new(catalog: &Catalog, tasks: bool, version: Version) -> Self {
         let listed = || catalog.tools.values().enumerate().filter(|(_, tool)| listed(catalog, tool));
         let style = item::Style { version, compact: listed().nth(COMPACT_FROM).is_some() };
-        let tools = Listed::new(listed(), |out, (index, tool)| {
+        // Search mode's own tools are everybody's: what they find is what the caller may see.
+        let own = catalog.own.iter().filter(|_| catalog.search_mode).map(|tool| (None, tool));
+        let tools = Listed::new(own.chain(listed().map(|(index, tool)| (Some(index), tool))), |out, (index, tool)| {
             item::tool(out, tool, tasks && tasks::waits(tool).is_some(), style);
-            Some(index)
+            index
         });
         let of_resources = |templates: bool| {
             let some = catalog.resources.iter().enumerate().filter(|(_, one)| one.is_template == templates);

@@ -277,7 +277,8 @@ proptest! {
 
 #[test]
 fn what_rego_decided_holds_for_the_same_caller_and_tool_only() {
-    let access = policy("package mcp\nallow if input.caller.claims.level == 2\nallow if input.tool.name == \"free\"\n", "");
+    let access =
+        policy("package mcp\nallow if input.caller.claims.level == 2\nallow if input.tool.name == \"free\"\n", "");
     let caller = |level: u32| Caller { claims: Some(Arc::new(json!({ "level": level }))), ..Caller::default() };
     let (paid, free) = (tool("paid", &[], "GET"), tool("free", &[], "GET"));
     // Twice each, so that the second answer may be a remembered one.

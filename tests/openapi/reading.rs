@@ -136,8 +136,10 @@ fn descriptions_lose_web_links_but_not_their_words() {
         ("Write `[label](https://docs.example)`.", "Write `[label](https://docs.example)`."),
         ("For more information, see [all](https://docs.example).", "For more information, see all."),
         ("For more information, ask.", "For more information, ask."),
-        ("An ![icon](https://docs.example/i.png) and [a](#b) and [c](mailto:d@example.org).",
-            "An icon and [a](#b) and [c](mailto:d@example.org)."),
+        (
+            "An ![icon](https://docs.example/i.png) and [a](#b) and [c](mailto:d@example.org).",
+            "An icon and [a](#b) and [c](mailto:d@example.org).",
+        ),
         ("[one](https://a.example) [two](https://b.example", "one [two](https://b.example"),
     ];
     for (written, read) in cases {

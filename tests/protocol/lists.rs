@@ -238,10 +238,17 @@ async fn long_lists_leave_out_what_says_nothing_new() {
                 0 => one.description = "The tool\n\nDoes it.".to_owned(),
                 1 => {
                     // Deletes: what MCP takes for granted, but for being idempotent.
-                    one.annotations = Annotations { read_only: false, destructive: true, idempotent: true, open_world: true };
+                    one.annotations =
+                        Annotations { read_only: false, destructive: true, idempotent: true, open_world: true };
                 }
-                2 => one.annotations = Annotations { read_only: false, destructive: true, idempotent: false, open_world: true },
-                _ => one.annotations = Annotations { read_only: false, destructive: false, idempotent: false, open_world: false },
+                2 => {
+                    one.annotations =
+                        Annotations { read_only: false, destructive: true, idempotent: false, open_world: true }
+                }
+                _ => {
+                    one.annotations =
+                        Annotations { read_only: false, destructive: false, idempotent: false, open_world: false }
+                }
             }
             one.title = Some("The tool".to_owned());
             catalog.tools.insert(one.name.clone(), Arc::new(one));

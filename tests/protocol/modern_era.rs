@@ -1,11 +1,12 @@
 //! Revision 2026-07-28.
 
-use super::double::{Seen, catalog};
+use super::double::{Seen, catalog, tool};
 use super::peer::{Peer, code, meta, modern, modern_with, request, text};
 use rest_mcp::protocol::{Settings, Version};
 use rest_mcp::service::{Change, TraceContext};
 use rest_mcp::transport;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 #[tokio::test]
@@ -343,9 +344,10 @@ async fn search_mode_lists_only_what_is_pinned() {
     let mut searching = catalog();
     searching.search_mode = true;
     searching.pinned = vec!["text".to_owned()];
+    searching.own = vec![Arc::new(tool("search_tools"))];
     let mut peer = Peer::with(searching, Settings::default(), transport::Settings::default());
     let tools = peer.ask(modern(json!(1), "tools/list", json!({}))).await["result"]["tools"].clone();
-    assert_eq!(tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["text"]);
+    assert_eq!(tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["search_tools", "text"]);
     assert_eq!(text(&peer.ask(modern(json!(2), "tools/call", json!({"name": "echo"}))).await), "none");
 }
 

@@ -216,7 +216,8 @@ fn unusable_patterns_are_told_from_usable_ones() {
 fn a_kept_schema_is_the_schema_that_was_given() {
     let mut deep = json!({"type": "string"});
     for level in 0..200 {
-        let schema = json!({"type": "object", "properties": {"a": deep, "b": true, "n": {"maximum": 0.1 + f64::from(level)}}});
+        let schema =
+            json!({"type": "object", "properties": {"a": deep, "b": true, "n": {"maximum": 0.1 + f64::from(level)}}});
         let kept = Kept::new(&schema);
         assert_eq!(*kept.tree(), schema, "{level}");
         assert_eq!(kept.text(), schema.to_string(), "{level}");

@@ -171,7 +171,8 @@ fn texts_are_cut_between_words() {
 
 #[test]
 fn errors_that_say_no_more_than_their_status_are_not_told() {
-    let errors = [("404", "Not Found"), ("401", "Requires authentication"), ("403", "forbidden."), ("409", "Name taken")];
+    let errors =
+        [("404", "Not Found"), ("401", "Requires authentication"), ("403", "forbidden."), ("409", "Name taken")];
     let errors = errors.map(|(status, text)| (status.to_owned(), text.to_owned()));
     assert_eq!(describe(Some("Find"), None, "GET", "/x", None, &errors), "Find\n\nErrors: 409 Name taken");
     assert_eq!(describe(Some("Find"), None, "GET", "/x", None, &errors[..3]), "Find");
