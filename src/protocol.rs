@@ -38,6 +38,7 @@ use crate::catalog::{Catalog, Tool};
 use crate::content::wire::WireOptions;
 use crate::service::{Handler, Visible};
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use convert::View;
 use cursor::Kind;
 use error::INVALID_PARAMS;
@@ -50,6 +51,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use version::Structured;
 
+/// Lists of fewer bytes are copied into each reply.
+const SHARED_FROM: usize = 64 * 1024;
 /// Reloads during one request after which it gives up.
 const MOST_RELOADS: usize = 8;
 
@@ -148,17 +151,44 @@ pub(crate) struct Scope<'a> {
 /// A response.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    /// One JSON text without newlines.
+    /// One JSON text without newlines, but for what is shared.
     pub(crate) body: Vec<u8>,
+    /// A part of the text that many replies have in common.
+    pub(crate) shared: Option<Shared>,
     /// HTTP status while nothing has been sent.
     pub(crate) status: u16,
     /// Scopes the caller lacks (with status 403).
     pub(crate) scopes: Vec<String>,
 }
 
+/// A text that stands somewhere in another one. Long lists are some megabytes: to copy them costs as much as to send
+/// them.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// How many bytes of the other text stand in front of it.
+    pub(crate) at: usize,
+    pub(crate) text: Bytes,
+}
+
+impl Shared {
+    /// The whole in one piece.
+    pub(crate) fn join(shared: Option<Shared>, mut body: Vec<u8>) -> Vec<u8> {
+        if let Some(Shared { at, text }) = shared {
+            let at = at.min(body.len());
+            body.splice(at..at, text.iter().copied());
+        }
+        body
+    }
+}
+
 impl Reply {
     pub(crate) fn error(id: &str, error: &RpcError) -> Self {
-        Reply { body: error.write(Some(id)), status: error.status, scopes: error.scopes.clone() }
+        Reply { body: error.write(Some(id)), shared: None, status: error.status, scopes: error.scopes.clone() }
+    }
+
+    /// The whole text.
+    pub(crate) fn whole(self) -> Vec<u8> {
+        Shared::join(self.shared, self.body)
     }
 
     /// `write` appends the result.
@@ -169,7 +199,7 @@ impl Reply {
         body.extend_from_slice(b",\"result\":");
         write(&mut body);
         body.push(b'}');
-        Reply { body, status: 200, scopes: Vec::new() }
+        Reply { body, shared: None, status: 200, scopes: Vec::new() }
     }
 }
 
@@ -436,12 +466,16 @@ impl Server {
         if kind == Kind::Tools {
             self.record(scope, params.meta.as_ref(), Event::List { count: part.count });
         }
-        Ok(Reply::result(id.as_json(), |out| {
-            out.reserve(part.items.len() + 256);
+        let mut shared = None;
+        let reply = Reply::result(id.as_json(), |out| {
             out.extend_from_slice(if version.is_modern() { b"{\"resultType\":\"complete\",\"" } else { b"{\"" });
             out.extend_from_slice(kind.member().as_bytes());
             out.extend_from_slice(b"\":");
-            out.extend_from_slice(&part.items);
+            if part.items.len() >= SHARED_FROM {
+                shared = Some(Shared { at: out.len(), text: part.items });
+            } else {
+                out.extend_from_slice(&part.items);
+            }
             if let Some(next) = next {
                 out.extend_from_slice(format!(r#","nextCursor":"{next}""#).as_bytes());
             }
@@ -453,7 +487,8 @@ impl Server {
             }
             text::put_meta(out, self.result_meta(version), None);
             out.push(b'}');
-        }))
+        });
+        Ok(Reply { shared, ..reply })
     }
 
     /// Unique per process, and not to be guessed from another.

@@ -311,7 +311,7 @@ impl Post {
                 }
                 Ok(Message::Request(request)) => match not_in_batch(request) {
                     Some(wrong) => Some(wrong.write(Some(request.id.as_json()))),
-                    None => self.legacy(session, request, false).await.body,
+                    None => self.legacy(session, request, false).await.whole(),
                 },
             }
         }))
