@@ -1,12 +1,11 @@
 //! Revision 2026-07-28.
 
-use super::double::{Seen, catalog, tool};
+use super::double::{Seen, catalog};
 use super::peer::{Peer, code, meta, modern, modern_with, request, text};
 use rest_mcp::protocol::{Settings, Version};
 use rest_mcp::service::{Change, TraceContext};
 use rest_mcp::transport;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::time::Duration;
 
 #[tokio::test]

@@ -102,6 +102,9 @@ pub(super) fn idle_task_edit(edits: &ToolEdits) -> Option<(&'static str, &'stati
     if required && edits.poll.is_none() {
         return Some(("requires_client", "no call of this tool becomes a task", "add `poll:`, or take `tasks` out"));
     }
-    (during && edits.ask.is_empty() && edits.confirm.is_none())
-        .then_some(("poll/questions", "nothing is asked", "add `ask:` or `confirm:`, or delete `questions`"))
+    (during && edits.ask.is_empty() && edits.confirm.is_none()).then_some((
+        "poll/questions",
+        "nothing is asked",
+        "add `ask:` or `confirm:`, or delete `questions`",
+    ))
 }
