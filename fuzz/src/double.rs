@@ -5,10 +5,11 @@ use rest_mcp::catalog::Catalog;
 use rest_mcp::content::Content;
 use rest_mcp::protocol::{Server, Settings};
 use rest_mcp::service::{
-    Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, Visible,
+    Answer, Change, Completion, Context, Failure, Handler, Mark, Outcome, PromptResult, ReadResult, Round, Visible,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
@@ -47,6 +48,15 @@ impl Handler for Nothing {
 
     fn read_resource<'a>(&'a self, _: &'a Context, uri: &'a str, _: Round) -> Answer<'a, ReadResult> {
         unknown(uri)
+    }
+
+    fn glance<'a>(
+        &'a self,
+        _: &'a Context,
+        uri: &'a str,
+        _: Option<&'a Mark>,
+    ) -> Pin<Box<dyn Future<Output = Result<Mark, Failure>> + Send + 'a>> {
+        Box::pin(async move { Err(Failure::UnknownResource(uri.to_owned())) })
     }
 
     fn get_prompt<'a>(

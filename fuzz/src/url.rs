@@ -5,8 +5,7 @@ use rest_mcp::catalog::{Binding, From, RequestAction, SourcePlan, Spot};
 use rest_mcp::mapping::StatusSet;
 use rest_mcp::openapi::{ParameterEncoding, ParameterIn, Style};
 use rest_mcp::request::{Fixed, ParameterPlan, build, parse_path, split_query};
-use serde_json::{Value, json};
-use std::sync::Arc;
+use serde_json::Value;
 use url::Url;
 
 /// An operation on `api.example`.
@@ -65,14 +64,7 @@ impl Site {
             required,
         });
         let from = From::Argument(name.to_owned());
-        self.action.bindings.push(Binding {
-            from,
-            spot,
-            required,
-            default: None,
-            keep_null: false,
-            schema: Arc::new(json!(true)),
-        });
+        self.action.bindings.push(Binding { from, spot, required, default: None, keep_null: false });
         self
     }
 
