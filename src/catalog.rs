@@ -195,7 +195,7 @@ impl OperationRef {
 }
 
 /// A tool's operation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperationRef {
     /// The source's name.
     pub source: String,

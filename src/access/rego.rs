@@ -1,7 +1,7 @@
 //! Rego policies in the embedded engine. No builtin of ours or theirs reaches a file or a socket.
 
 use super::{Caller, Decision, policy_input, read_policy_answer};
-use crate::catalog::Tool;
+use crate::catalog::{Annotations, OperationRef, Tool};
 use regorus::utils::limits::ExecutionTimerConfig;
 use regorus::{Engine, Value as RegoValue};
 use serde_json::Value;
@@ -30,9 +30,12 @@ pub struct Rego {
     known: Option<Mutex<HashMap<String, Vec<Known>>>>,
 }
 
-/// A decision and the caller whom it was made for: all that a policy sees of one.
+/// A decision, and all that a policy sees of the caller and the tool that it was made for, but for the tool's name.
 #[derive(Debug)]
 struct Known {
+    tags: Vec<String>,
+    annotations: Annotations,
+    operation: Option<OperationRef>,
     subject: Option<Arc<str>>,
     tenant: Option<Arc<str>>,
     scopes: Vec<String>,
@@ -41,14 +44,20 @@ struct Known {
 }
 
 impl Known {
-    fn is_of(&self, caller: &Caller) -> bool {
+    fn is_of(&self, caller: &Caller, tool: &Tool) -> bool {
         let claims = match (&self.claims, &caller.claims) {
             // Callers by the same token share their claims.
             (Some(one), Some(other)) => Arc::ptr_eq(one, other) || one == other,
             (None, None) => true,
             _ => false,
         };
-        claims && self.subject == caller.subject && self.tenant == caller.tenant && self.scopes == caller.scopes
+        claims
+            && self.subject == caller.subject
+            && self.tenant == caller.tenant
+            && self.scopes == caller.scopes
+            && self.annotations == tool.annotations
+            && self.tags == tool.tags
+            && self.operation == tool.operation
     }
 }
 
@@ -76,36 +85,38 @@ impl Rego {
         Ok(Rego { engine: probe, rule: rule.to_owned(), known })
     }
 
-    /// Evaluates the policy, unless it has decided the same before; an error or an undefined answer hides. Within one
-    /// policy a name means one tool.
+    /// Evaluates the policy, unless it has decided the same before; an error or an undefined answer hides.
     pub fn decide(&self, caller: &Caller, tool: &Tool) -> Decision {
-        if let Some(decision) = self.known_decision(caller, &tool.name) {
+        if let Some(decision) = self.known_decision(caller, tool) {
             return decision;
         }
         match self.evaluate(&policy_input(caller, tool)) {
             Some(decision) => {
-                self.remember(caller, &tool.name, &decision);
+                self.remember(caller, tool, &decision);
                 decision
             }
             None => Decision::Hide,
         }
     }
 
-    fn known_decision(&self, caller: &Caller, tool: &str) -> Option<Decision> {
+    fn known_decision(&self, caller: &Caller, tool: &Tool) -> Option<Decision> {
         let known = self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(tool)?.iter().find(|known| known.is_of(caller)).map(|known| known.decision.clone())
+        known.get(&tool.name)?.iter().find(|known| known.is_of(caller, tool)).map(|known| known.decision.clone())
     }
 
-    fn remember(&self, caller: &Caller, tool: &str, decision: &Decision) {
+    fn remember(&self, caller: &Caller, tool: &Tool, decision: &Decision) {
         let Some(known) = &self.known else { return };
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         let Caller { subject, tenant, scopes, claims, .. } = caller.clone();
-        let of_tool = known.entry(tool.to_owned()).or_default();
+        let of_tool = known.entry(tool.name.clone()).or_default();
         // Few callers at a time: a longer list would cost more than an evaluation.
         if of_tool.len() >= MOST_CALLERS {
             of_tool.clear();
         }
-        of_tool.push(Known { subject, tenant, scopes, claims, decision: decision.clone() });
+        let Tool { tags, annotations, operation, .. } = tool;
+        let (tags, annotations, operation) = (tags.clone(), *annotations, operation.clone());
+        let decision = decision.clone();
+        of_tool.push(Known { tags, annotations, operation, subject, tenant, scopes, claims, decision });
         if known.len() > MOST_KNOWN {
             known.clear();
         }
