@@ -46,10 +46,13 @@ pub struct Loaded {
 impl Loaded {
     /// Bytes and estimated tokens of the published tool list.
     pub fn published_size(&self) -> (usize, usize) {
-        let bytes: usize = self
-            .catalog
-            .tools
-            .values()
+        let catalog = &self.catalog;
+        let listed = |name: &String| !catalog.search_mode || catalog.pinned.contains(name);
+        let tools = catalog.tools.iter().filter(|(name, _)| listed(name)).map(|(_, tool)| tool);
+        let bytes: usize = catalog
+            .own
+            .iter()
+            .chain(tools)
             .map(|tool| {
                 let schema = tool.input.published.text().len();
                 schema + tool.name.len() + tool.description.len() + 40

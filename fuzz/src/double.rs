@@ -34,7 +34,13 @@ impl Handler for Nothing {
         Visible::All
     }
 
-    fn call_tool<'a>(&'a self, _: &'a Context, _: &'a str, arguments: Option<&'a RawValue>, _: Round) -> Answer<'a, Content> {
+    fn call_tool<'a>(
+        &'a self,
+        _: &'a Context,
+        _: &'a str,
+        arguments: Option<&'a RawValue>,
+        _: Round,
+    ) -> Answer<'a, Content> {
         let text = arguments.map_or("", RawValue::get).to_owned();
         Box::pin(async move { Ok(Outcome::Complete(Content::error(text))) })
     }
@@ -43,7 +49,13 @@ impl Handler for Nothing {
         unknown(uri)
     }
 
-    fn get_prompt<'a>(&'a self, _: &'a Context, name: &'a str, _: &'a Map<String, Value>, _: Round) -> Answer<'a, PromptResult> {
+    fn get_prompt<'a>(
+        &'a self,
+        _: &'a Context,
+        name: &'a str,
+        _: &'a Map<String, Value>,
+        _: Round,
+    ) -> Answer<'a, PromptResult> {
         unknown(name)
     }
 

@@ -1,7 +1,8 @@
 //! Rego policies in the embedded engine. No builtin of ours or theirs reaches a file or a socket.
 
 use super::{Caller, Decision, policy_input, read_policy_answer};
-use crate::catalog::{Annotations, OperationRef, Tool};
+use crate::catalog::Tool;
+use crate::schema::kept::Kept;
 use regorus::utils::limits::ExecutionTimerConfig;
 use regorus::{Engine, Value as RegoValue};
 use serde_json::Value;
@@ -30,12 +31,12 @@ pub struct Rego {
     known: Option<Mutex<HashMap<String, Vec<Known>>>>,
 }
 
-/// A decision, and all that a policy sees of the caller and the tool that it was made for, but for the tool's name.
+/// A decision, and the tool and the caller that it was made for: all that a policy sees of them.
 #[derive(Debug)]
 struct Known {
-    tags: Vec<String>,
-    annotations: Annotations,
-    operation: Option<OperationRef>,
+    /// Stands for the whole tool: after a reload a name may mean another one, which has a schema of its own.
+    tool: Kept,
+    local: bool,
     subject: Option<Arc<str>>,
     tenant: Option<Arc<str>>,
     scopes: Vec<String>,
@@ -45,6 +46,9 @@ struct Known {
 
 impl Known {
     fn is_of(&self, caller: &Caller, tool: &Tool) -> bool {
+        if !self.tool.is_same(&tool.input.published) {
+            return false;
+        }
         let claims = match (&self.claims, &caller.claims) {
             // Callers by the same token share their claims.
             (Some(one), Some(other)) => Arc::ptr_eq(one, other) || one == other,
@@ -52,12 +56,10 @@ impl Known {
             _ => false,
         };
         claims
+            && self.local == caller.local
             && self.subject == caller.subject
             && self.tenant == caller.tenant
             && self.scopes == caller.scopes
-            && self.annotations == tool.annotations
-            && self.tags == tool.tags
-            && self.operation == tool.operation
     }
 }
 
@@ -107,16 +109,14 @@ impl Rego {
     fn remember(&self, caller: &Caller, tool: &Tool, decision: &Decision) {
         let Some(known) = &self.known else { return };
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Caller { subject, tenant, scopes, claims, .. } = caller.clone();
+        let Caller { subject, tenant, scopes, claims, local, .. } = caller.clone();
         let of_tool = known.entry(tool.name.clone()).or_default();
         // Few callers at a time: a longer list would cost more than an evaluation.
         if of_tool.len() >= MOST_CALLERS {
             of_tool.clear();
         }
-        let Tool { tags, annotations, operation, .. } = tool;
-        let (tags, annotations, operation) = (tags.clone(), *annotations, operation.clone());
-        let decision = decision.clone();
-        of_tool.push(Known { tags, annotations, operation, subject, tenant, scopes, claims, decision });
+        let tool = tool.input.published.clone();
+        of_tool.push(Known { tool, local, subject, tenant, scopes, claims, decision: decision.clone() });
         if known.len() > MOST_KNOWN {
             known.clear();
         }

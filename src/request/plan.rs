@@ -101,7 +101,7 @@ fn variant(declared: &MediaType, definitions: &Definitions) -> Result<(u8, BodyV
     }
     let sent_as = if kind == BodyKind::Json && media::is_range(media_type) { "application/json" } else { media_type };
     let encoding = declared.encoding.clone();
-    let transfer = (kind == BodyKind::Binary).then(|| transfer(&view)).flatten().map(str::to_owned);
+    let transfer = (kind == BodyKind::Binary).then(|| transfer(media_type, &view)).flatten().map(str::to_owned);
     Ok((rank, BodyVariant { media_type: sent_as.to_owned(), kind, encoding, parts, xml, transfer }))
 }
 
@@ -162,12 +162,14 @@ fn parts_by_position(declared: &MediaType, view: &View<'_>, definitions: &Defini
 }
 
 /// The text form in which a body of bytes is declared to travel ("Considerations for File Uploads" of OpenAPI 3.0,
-/// "Working with Binary Data" of 3.1). Other encodings of RFC 2045 leave the bytes as they are.
-fn transfer<'v>(view: &'v View<'_>) -> Option<&'v str> {
+/// "Working with Binary Data" of 3.1). Other encodings of RFC 2045 leave the bytes as they are, and so does
+/// `format: byte` for text, where documents say it of what is plain on the wire.
+fn transfer<'v>(media_type: &str, view: &'v View<'_>) -> Option<&'v str> {
     let declared = view.text("contentEncoding");
-    declared
-        .filter(|name| matches!(*name, "base64" | "base64url"))
-        .or_else(|| (declared.is_none() && matches!(view.text("format"), Some("byte" | "base64"))).then_some("base64"))
+    let text = media::kind(media::essence(media_type)) == Some(BodyKind::Text);
+    declared.filter(|name| matches!(*name, "base64" | "base64url")).or_else(|| {
+        (declared.is_none() && !text && matches!(view.text("format"), Some("byte" | "base64"))).then_some("base64")
+    })
 }
 
 /// What a form or multipart property is by its schema (OpenAPI 3.1, default `contentType`).

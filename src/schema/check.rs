@@ -2,11 +2,13 @@
 //!
 //! A value that passes costs no allocation. A value that fails is read a second time to say, for each
 //! problem, where it is, what was expected and what the nearest legal name is. `format` is an
-//! annotation (Validation §7.2.1): real documents declare formats that their APIs do not keep to.
+//! annotation (Validation §7.2.1): real documents declare formats that their APIs do not keep to. A `oneOf` with
+//! formats in it therefore asks for a fitting alternative, not for exactly one.
 
 pub mod explain;
 pub mod near;
 pub mod path;
+mod undecided;
 
 use super::kept::Kept;
 use jsonschema::{Draft, PatternOptions, Validator};
@@ -67,7 +69,7 @@ impl Checker {
 
     /// The schema that values are checked against.
     pub fn schema(&self) -> &Value {
-        self.schema.get_or_init(|| self.kept.tree().into_owned())
+        self.schema.get_or_init(|| undecided::decidable(&self.kept.tree()).into_owned())
     }
 
     /// Compiles now; the error is one sentence without a full stop. A schema that does not compile
@@ -127,7 +129,7 @@ impl Checker {
     }
 
     fn validator(&self) -> Result<&Validator, &str> {
-        self.compiled.get_or_init(|| compile(&self.kept.tree())).as_ref().map_err(String::as_str)
+        self.compiled.get_or_init(|| compile(&undecided::decidable(&self.kept.tree()))).as_ref().map_err(String::as_str)
     }
 }
 

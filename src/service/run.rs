@@ -111,7 +111,7 @@ impl Service {
             note(context, "unknown_tool");
             return Err(Failure::UnknownTool(name.to_string()));
         };
-        // Search mode's own tools are everybody's: what they show and call is decided for each tool behind them.
+        // Search mode's own tools ask for each tool that they show or call.
         let own = matches!(tool.action, Action::Search | Action::Describe | Action::CallByName);
         let decision = if own { Decision::Allow } else { state.gate.decide(&context.caller, &tool).await };
         match decision {

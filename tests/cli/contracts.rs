@@ -178,3 +178,14 @@ fn serve_says_on_standard_error_what_it_loaded() {
     serving.0.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     assert_eq!(out, "", "nothing but protocol goes to standard output");
 }
+
+#[test]
+fn a_server_without_a_host_says_what_the_base_url_must_end_with() {
+    let engine = "openapi: 3.0.3\ninfo: { title: Engine, version: '1' }\nservers: [{ url: /v1.56 }]\npaths: { /info: { get: { operationId: info, responses: { '200': { description: Facts. } } } } }\n";
+    let desk = Desk::new(&[("engine.yaml", engine)]);
+    let told = desk.run(&["check", "engine.yaml"]);
+    let text = format!("{}{}", told.out, told.err);
+    assert!(text.contains("it ends in `/v1.56`, such as `http://localhost:8080/v1.56`"), "{text}");
+    let shown = desk.run(&["inspect", "engine.yaml", "--base-url", "http://localhost:8080/v1.56"]).out;
+    assert!(shown.contains("request: GET http://localhost:8080/v1.56/info"), "{shown}");
+}

@@ -114,7 +114,7 @@ def causes(error, itself=False):
     while cause is not None and len(found) < 4:
         details = [shortened(str(getattr(it, "message", it))) for it in getattr(cause, "schema_errors", [])][:3]
         try:
-            text = "" if details or getattr(cause.__cause__, "schema_errors", None) else str(cause)[:200]
+            text = "" if details else str(cause)[: 60 if getattr(cause.__cause__, "schema_errors", None) else 200]
         except Exception:  # noqa: BLE001 - some of the oracle's own can't be shown
             text = ""
         found.append(" ".join([type(cause).__name__, *details, text]).strip())

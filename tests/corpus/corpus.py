@@ -79,7 +79,9 @@ def served(row):
 
 def credentials(path):
     """The environment with a value for every variable that the document's credentials want."""
-    _, out, _ = run("inspect", str(path), "--base-url", "http://127.0.0.1:9")
+    code, out, err = run("inspect", str(path), "--base-url", "http://127.0.0.1:9")
+    if code not in (0, 1):
+        raise RuntimeError(f"inspect ends with {code}: {err[-200:]}")
     env = dict(os.environ)
     for wanted in re.findall(r"\(missing: set ([^)]*)\)", out):
         for name in re.findall(r"[A-Z][A-Z0-9_]*", wanted):

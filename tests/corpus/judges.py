@@ -124,7 +124,7 @@ class Recorder:
 class Prism:
     """`@stoplight/prism-cli` 5.14 in mock mode with errors on."""
 
-    LARGE = 400_000
+    LARGE = 300_000
     SECONDS = 15
 
     def __init__(self):

@@ -26,7 +26,7 @@ from corpus import explained, manifest
 from report import Report
 
 # Operations of a document that one process judges in a go.
-PART = 250
+PART = 600
 
 
 def arguments_of():
@@ -36,8 +36,8 @@ def arguments_of():
     parser.add_argument("--report", action="store_true", help="judge nothing; report what is in the folder")
     parser.add_argument("--again", action="store_true", help="judge those operations again that the folder has as bad, not sent or with a bad answer")
     parser.add_argument("--jobs", type=int, default=2, help="processes, each with a server and judges of its own")
-    parser.add_argument("--documents", type=int, default=36, help="documents of the sample: the same ones in every run")
-    parser.add_argument("--per-document", type=int, default=0, help="operations of a document (default: 6; with --full all)")
+    parser.add_argument("--documents", type=int, default=120, help="documents of the sample: the same ones in every run")
+    parser.add_argument("--per-document", type=int, default=0, help="operations of a document (default: 10; with --full all)")
     parser.add_argument("--kind", default="")
     parser.add_argument("--file", default="")
     parser.add_argument("--hypothesis", type=int, default=25, help="one operation in this many gets its arguments from hypothesis-jsonschema")
@@ -74,7 +74,7 @@ def judge(task):
     row, options, known, part = task
     BENCH = BENCH or Bench(options.hypothesis)
     started = time.monotonic()
-    most = options.per_document or (0 if options.full else 6)
+    most = options.per_document or (0 if options.full else 10)
     count = 0
     with open(records(options.kept, row["file"]), "ab", buffering=0) as out:
 

@@ -200,6 +200,31 @@ fn formats_are_annotations() {
 }
 
 #[test]
+fn alternatives_that_only_formats_tell_apart_do_not_refuse_what_fits_them() {
+    // Validation 7.2.1: a format annotates, so both alternatives accept each of these texts.
+    let when =
+        json!({ "oneOf": [{ "type": "string", "format": "date" }, { "type": "string", "format": "date-time" }] });
+    for value in ["2024-01-02", "2024-01-02T03:04:05Z"] {
+        assert!(problems(when.clone(), json!(value)).is_empty(), "{value}");
+    }
+    assert!(!problems(when, json!(7)).is_empty());
+    // Behind a reference, in a member, and beside an `anyOf` that still holds.
+    let range = json!({
+        "anyOf": [{ "required": ["first"] }],
+        "oneOf": [{ "$ref": "#/$defs/four" }, { "$ref": "#/$defs/six" }],
+        "$defs": {
+            "four": { "properties": { "first": { "type": "string", "format": "ipv4" } } },
+            "six": { "properties": { "first": { "type": "string", "format": "ipv6" } } },
+        }
+    });
+    assert!(problems(range.clone(), json!({ "first": "10.0.0.1" })).is_empty());
+    assert!(!problems(range, json!({})).is_empty());
+    // Without formats exactly one alternative has to fit.
+    let either = json!({ "oneOf": [{ "required": ["a"] }, { "required": ["b"] }] });
+    assert!(!problems(either, json!({ "a": 1, "b": 2 })).is_empty());
+}
+
+#[test]
 fn a_whole_number_written_with_a_point_is_an_integer() {
     assert_eq!(problems(json!({ "type": "integer" }), json!(1.0)), []);
     assert_eq!(problems(json!({ "type": "integer" }), json!(1.5)).len(), 1);
