@@ -172,6 +172,7 @@ async fn long_lists_come_whole_in_both_eras_and_over_streams() {
     assert_eq!(listed(&site.post(&[&session], &ask).await.json()), names);
     // A client that takes event streams only.
     let headers = ["Content-Type: application/json", "Accept: text/event-stream", session.as_str()];
-    let mut stream = site.open("POST", "/mcp", &headers, ask.to_string().as_bytes()).await;
+    let stream = site.open("POST", "/mcp", &headers, ask.to_string().as_bytes()).await;
+    let mut stream = stream.speaks(Version::V2025_11_25, "tools/list");
     assert_eq!(listed(&stream.message().await.unwrap()), names);
 }
