@@ -6,6 +6,8 @@ COPY Cargo.toml Cargo.lock ./
 COPY src src
 # The C library is linked in. Names are resolved through /etc/hosts and /etc/resolv.conf, which the container runtime
 # supplies; nothing else of the system is read. `tests/static/run` tries this binary in an empty root.
+# Randomness comes from the kernel itself: a static binary would otherwise look for /dev/urandom.
+ENV RUSTFLAGS='--cfg getrandom_backend="linux_getrandom"'
 RUN cargo rustc --locked --profile dist --bin rest-mcp -- -C target-feature=+crt-static \
     && cp target/dist/rest-mcp /rest-mcp \
     && mkdir -p /root-fs/etc /root-fs/config \

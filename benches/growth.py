@@ -50,16 +50,30 @@ def description(operations):
     return {"openapi": "3.1.0", "info": {"title": "Items", "version": "1"}, "paths": paths}
 
 
+def mapping(tools, document):
+    """A mapping that makes so many tools, with an argument of their own, out of the operations of one document."""
+    rules = {f"tool{n}": {"operation": f"items{n % 10}", "description": f"Tool number {n}", "args": {"size": {"description": "Bytes"}}} for n in range(tools)}
+    return {"version": 1, "sources": {"items": {"spec": document}}, "tools": rules}
+
+
 class Server:
-    def __init__(self, api, operations):
+    """Serves a document of so many operations, or, with `tools`, a mapping of so many tools over one of ten."""
+
+    def __init__(self, api, operations, tools=None):
         self.file = tempfile.NamedTemporaryFile("w", suffix=".json")
         json.dump(description(operations), self.file)
         self.file.flush()
+        served = self.file.name
+        if tools:
+            self.mapping = tempfile.NamedTemporaryFile("w", suffix=".yaml")
+            json.dump(mapping(tools, self.file.name), self.mapping)
+            self.mapping.flush()
+            served = self.mapping.name
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         base = f"http://127.0.0.1:{api.port}"
-        command = [BINARY, "serve", self.file.name, "--base-url", base, "--listen", f"127.0.0.1:{self.port}"]
+        command = [BINARY, "serve", served, "--base-url", base, "--listen", f"127.0.0.1:{self.port}"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while True:
             try:
@@ -113,7 +127,8 @@ def cpu_of(server, work):
 def main():
     api = Api()
     api.start()
-    curves = {"start: ms by operations": [], "call: µs by operations": [], "call: µs by bytes of the answer": [], "call: µs by connections": []}
+    curves = {"start: ms by operations": [], "call: µs by operations": [], "call: µs by bytes of the answer": [], "call: µs by connections": [],
+              "start: ms by tools in one mapping": [], "call: µs by tools in one mapping": []}
     for operations in (10, 100, 1000, 10000):
         server = Server(api, operations)
         client = server.client()
@@ -121,6 +136,14 @@ def main():
         curves["start: ms by operations"].append((operations, server.cpu() * 1e3))
         name = f"items{operations - 1}"
         curves["call: µs by operations"].append((operations, cpu_of(server, lambda: sum(bool(call(client, name, 100)) for _ in range(1000))) * 1e6))
+        server.stop()
+    for tools in (10, 100, 1000, 10000):
+        server = Server(api, 10, tools)
+        client = server.client()
+        post(client, "tools/list", {})
+        curves["start: ms by tools in one mapping"].append((tools, server.cpu() * 1e3))
+        name = f"tool{tools - 1}"
+        curves["call: µs by tools in one mapping"].append((tools, cpu_of(server, lambda: sum(bool(call(client, name, 100)) for _ in range(1000))) * 1e6))
         server.stop()
     server = Server(api, 10)
     client = server.client()
@@ -154,7 +177,7 @@ def picture(curves, path):
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    figure, axes = pyplot.subplots(2, 2, figsize=(10, 7))
+    figure, axes = pyplot.subplots(2, 3, figsize=(14, 7))
     for axis, (name, points) in zip(axes.flat, curves.items()):
         axis.loglog([x for x, _ in points], [y for _, y in points], marker="o")
         axis.set_title(name)

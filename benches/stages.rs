@@ -1,7 +1,8 @@
 //! Time of each stage of a start and of a call, in nanoseconds.
 //!
 //! `cargo bench --bench stages [PART]` prints, for every stage whose name holds PART, the best and the median
-//! of 15 batches: the best moves least with other work on the machine.
+//! of 15 batches: the best moves least with other work on the machine. With `STAGES_FILE=PATH` it also times what
+//! parsers of others need for that file (`file: `).
 
 use rest_mcp::app::{self, Settings};
 use rest_mcp::catalog::compile::{Options, Unit, compile};
@@ -78,6 +79,21 @@ fn main() {
         });
     }
     calls(&stages, &small);
+    if let Some(path) = std::env::var_os("STAGES_FILE") {
+        file(&stages, std::path::Path::new(&path));
+    }
+}
+
+/// What others need to parse a file: JSON with `serde_json`, YAML with the two YAML crates that are built in (events
+/// alone for one of them: it makes no values).
+fn file(stages: &Stages, path: &std::path::Path) {
+    let Ok(text) = std::fs::read_to_string(path) else { return };
+    if path.extension().is_some_and(|extension| extension == "json") {
+        stages.time("file: serde_json", || serde_json::from_str::<Value>(&text).is_ok());
+        return;
+    }
+    stages.time("file: yaml_serde", || serde_yaml::from_str::<serde_yaml::Value>(&text).is_ok());
+    stages.time("file: saphyr_events", || saphyr_parser::Parser::new_from_str(&text).filter(Result::is_ok).count());
 }
 
 /// Get one, list all, create, `repeats` times.

@@ -269,7 +269,7 @@ fn operations<'a>(tool: &'a Tool, found: &mut Vec<(&'a OperationRef, &'a [String
     }
     match &tool.action {
         Action::Steps(steps) => steps.iter().for_each(|step| operations(&step.tool, found, depth + 1)),
-        Action::Workflow(workflow) => workflow.steps.iter().for_each(|step| operations(&step.tool, found, depth + 1)),
+        Action::Workflow(workflow) => workflow.tools().for_each(|tool| operations(tool, found, depth + 1)),
         _ => {}
     }
 }
@@ -282,7 +282,7 @@ fn reaches(tool: &Tool, test: &dyn Fn(&Tool) -> bool, depth: usize) -> bool {
     }
     match &tool.action {
         Action::Steps(steps) => steps.iter().any(|step| reaches(&step.tool, test, depth + 1)),
-        Action::Workflow(workflow) => workflow.steps.iter().any(|step| reaches(&step.tool, test, depth + 1)),
+        Action::Workflow(workflow) => workflow.tools().any(|tool| reaches(tool, test, depth + 1)),
         _ => false,
     }
 }

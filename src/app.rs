@@ -46,10 +46,13 @@ pub struct Loaded {
 impl Loaded {
     /// Bytes and estimated tokens of the published tool list.
     pub fn published_size(&self) -> (usize, usize) {
-        let bytes: usize = self
-            .catalog
-            .tools
-            .values()
+        let catalog = &self.catalog;
+        let listed = |name: &String| !catalog.search_mode || catalog.pinned.contains(name);
+        let tools = catalog.tools.iter().filter(|(name, _)| listed(name)).map(|(_, tool)| tool);
+        let bytes: usize = catalog
+            .own
+            .iter()
+            .chain(tools)
             .map(|tool| {
                 let schema = tool.input.published.text().len();
                 schema + tool.name.len() + tool.description.len() + 40
@@ -57,6 +60,20 @@ impl Loaded {
             .sum();
         (bytes, hints::estimated_tokens(bytes))
     }
+}
+
+/// How long memory must have been free before the allocator gives it back, and a little.
+const SETTLED: std::time::Duration = std::time::Duration::from_millis(1500);
+
+/// Has the allocator give back what loading took: several times what is kept. It does so where a thread ends; a
+/// server that nobody calls would keep it. Needs a runtime; comes back at once.
+pub fn give_back() {
+    tokio::spawn(async {
+        tokio::time::sleep(SETTLED).await;
+        let ends = || drop(std::hint::black_box(Vec::<u8>::with_capacity(64)));
+        // Without a thread it stays as it was.
+        let _ = std::thread::Builder::new().name("give-back".to_owned()).spawn(ends);
+    });
 }
 
 /// Loads and compiles everything that the inputs name.

@@ -5,13 +5,15 @@ pub mod compile;
 pub mod hints;
 pub mod name;
 pub mod search;
+mod poll;
 mod workflow;
 
-pub use workflow::{Workflow, WorkflowStep};
+pub use poll::PollPlan;
+pub use workflow::{Workflow, WorkflowAction, WorkflowGoal, WorkflowStep, WorkflowThen};
 
 use crate::diagnostic::Diagnostic;
 use crate::mapping::{
-    Ask, CacheHint, CallerValue, ErrorRules, Limits, OnError, Paginate, Poll, ResultRules, StatusSet, StreamRules,
+    Ask, CacheHint, CallerValue, ErrorRules, Limits, OnError, Paginate, ResultRules, StatusSet, StreamRules,
 };
 use crate::request::{BodyPlan, ParameterPlan, PathPart};
 use crate::schema::kept::Kept;
@@ -296,7 +298,7 @@ pub struct RequestAction {
     /// Repeats over pages.
     pub paginate: Option<Paginate>,
     /// Repeats until done.
-    pub poll: Option<Poll>,
+    pub poll: Option<PollPlan>,
     /// Upstream stream.
     pub stream: Option<StreamRules>,
     /// True if a connection failure or 503 may be retried (RFC 9110 §9.2.2).

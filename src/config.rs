@@ -76,6 +76,11 @@ pub struct Config {
     pub reload: Reload,
 }
 
+/// Markdown of every key of `rest-mcp.yaml`, out of its JSON Schema.
+pub fn reference() -> String {
+    crate::mapping::reference::markdown("The settings file", "rest-mcp schema config --markdown", &json_schema(), &[])
+}
+
 fn default_listen() -> Slot {
     Slot("127.0.0.1:8080".to_owned())
 }

@@ -9,6 +9,7 @@ mod hand;
 pub mod init;
 mod offer;
 mod read;
+pub mod reference;
 mod renamed;
 mod result;
 mod rules;

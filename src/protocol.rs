@@ -18,6 +18,7 @@ mod legacy;
 pub(crate) mod mirror;
 mod modern;
 mod queue;
+mod reply;
 mod subscribe;
 mod tasks;
 mod text;
@@ -29,6 +30,7 @@ pub use events::Level;
 pub(crate) use legacy::{Admission, Session};
 pub(crate) use modern::header_without_claim;
 pub(crate) use queue::Queue;
+pub(crate) use reply::{Reply, Shared};
 pub(crate) use subscribe::{EVERYTHING, list_changed, updated};
 pub use version::Version;
 
@@ -50,6 +52,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use version::Structured;
 
+/// Lists of fewer bytes are copied into each reply.
+const SHARED_FROM: usize = 64 * 1024;
 /// Reloads during one request after which it gives up.
 const MOST_RELOADS: usize = 8;
 
@@ -143,34 +147,6 @@ pub(crate) struct Scope<'a> {
     pub(crate) local: bool,
     /// `stdio`, `http`, `sse` or `websocket`.
     pub(crate) transport: &'static str,
-}
-
-/// A response.
-#[derive(Debug)]
-pub(crate) struct Reply {
-    /// One JSON text without newlines.
-    pub(crate) body: Vec<u8>,
-    /// HTTP status while nothing has been sent.
-    pub(crate) status: u16,
-    /// Scopes the caller lacks (with status 403).
-    pub(crate) scopes: Vec<String>,
-}
-
-impl Reply {
-    pub(crate) fn error(id: &str, error: &RpcError) -> Self {
-        Reply { body: error.write(Some(id)), status: error.status, scopes: error.scopes.clone() }
-    }
-
-    /// `write` appends the result.
-    pub(crate) fn result(id: &str, write: impl FnOnce(&mut Vec<u8>)) -> Self {
-        let mut body = Vec::with_capacity(512);
-        body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-        body.extend_from_slice(id.as_bytes());
-        body.extend_from_slice(b",\"result\":");
-        write(&mut body);
-        body.push(b'}');
-        Reply { body, status: 200, scopes: Vec::new() }
-    }
 }
 
 /// Answers MCP messages out of a [`Handler`].
@@ -436,12 +412,16 @@ impl Server {
         if kind == Kind::Tools {
             self.record(scope, params.meta.as_ref(), Event::List { count: part.count });
         }
-        Ok(Reply::result(id.as_json(), |out| {
-            out.reserve(part.items.len() + 256);
+        let mut shared = None;
+        let reply = Reply::result(id.as_json(), |out| {
             out.extend_from_slice(if version.is_modern() { b"{\"resultType\":\"complete\",\"" } else { b"{\"" });
             out.extend_from_slice(kind.member().as_bytes());
             out.extend_from_slice(b"\":");
-            out.extend_from_slice(&part.items);
+            if part.items.len() >= SHARED_FROM {
+                shared = Some(Shared { at: out.len(), text: part.items });
+            } else {
+                out.extend_from_slice(&part.items);
+            }
             if let Some(next) = next {
                 out.extend_from_slice(format!(r#","nextCursor":"{next}""#).as_bytes());
             }
@@ -453,7 +433,8 @@ impl Server {
             }
             text::put_meta(out, self.result_meta(version), None);
             out.push(b'}');
-        }))
+        });
+        Ok(Reply { shared, ..reply })
     }
 
     /// Unique per process, and not to be guessed from another.
@@ -463,7 +444,9 @@ impl Server {
         let mut z = self.seed.wrapping_add(count.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Arc::from(format!("{:016x}", z ^ (z >> 31)))
+        let digits = (z ^ (z >> 31)).to_be_bytes();
+        let hex = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+        Arc::from(digits.iter().flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]).collect::<String>())
     }
 }
 

@@ -6,6 +6,7 @@ mod media_type;
 pub use media_type::MediaType;
 
 use bytes::Bytes;
+use http::header::{AGE, CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use std::time::Duration;
 
 /// An answer.
@@ -67,9 +68,14 @@ impl Response {
         self.headers.get(name)?.to_str().ok().map(str::trim)
     }
 
+    /// [`Response::header`] by a name that need not be read first.
+    fn text_of(&self, name: &HeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok().map(str::trim)
+    }
+
     /// The declared `Content-Type`; `None` where it is missing or has no `type/subtype`.
     pub fn media_type(&self) -> Option<MediaType<'_>> {
-        MediaType::parse(self.header("content-type")?)
+        MediaType::parse(self.text_of(&CONTENT_TYPE)?)
     }
 
     /// `Retry-After` (RFC 9110 §10.2.3): seconds, or a date counted from the answer's own `Date`,
@@ -97,7 +103,7 @@ impl Response {
     /// zero with `no-store` or `no-cache`; `None` where nothing is said.
     pub fn max_age(&self) -> Option<Duration> {
         let mut age = None;
-        for value in self.headers.get_all("cache-control").iter().filter_map(|value| value.to_str().ok()) {
+        for value in self.headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok()) {
             for directive in value.split(',') {
                 let (name, argument) = directive.split_once('=').unwrap_or((directive, ""));
                 match name.trim().to_ascii_lowercase().as_str() {
@@ -107,8 +113,9 @@ impl Response {
                 }
             }
         }
-        let spent = self.header("age").and_then(|text| text.parse().ok()).unwrap_or(0);
-        age.map(|seconds| Duration::from_secs(seconds.saturating_sub(spent)))
+        let seconds = age?;
+        let spent = self.text_of(&AGE).and_then(|text| text.parse().ok()).unwrap_or(0);
+        Some(Duration::from_secs(seconds.saturating_sub(spent)))
     }
 
     /// The file name of `Content-Disposition` (RFC 6266; `filename*` wins), without any folder.

@@ -88,7 +88,13 @@ impl Make {
             allow_reserved: false,
             allow_empty_value: false,
         };
-        self.parameters.push(ParameterPlan { name: name.to_owned(), location, encoding, inner: Vec::new(), required: false });
+        self.parameters.push(ParameterPlan {
+            name: name.to_owned(),
+            location,
+            encoding,
+            inner: Vec::new(),
+            required: false,
+        });
         self.bind(argument, spot)
     }
     pub fn member(self, argument: &str, path: &[&str]) -> Self {

@@ -87,7 +87,13 @@ impl Operation {
     fn parameter_from(mut self, name: &str, location: ParameterIn, encoding: ParameterEncoding, from: From) -> Self {
         let required = location == ParameterIn::Path;
         let index = self.action.parameters.len();
-        self.action.parameters.push(ParameterPlan { name: name.to_owned(), location, encoding, inner: Vec::new(), required });
+        self.action.parameters.push(ParameterPlan {
+            name: name.to_owned(),
+            location,
+            encoding,
+            inner: Vec::new(),
+            required,
+        });
         let mut binding = binding(from, Spot::Parameter(index));
         binding.required = required;
         self.action.bindings.push(binding);

@@ -123,7 +123,8 @@ async fn texts_examples_and_choices_of_arguments_are_published() {
     let (inputs, _) = Inputs::read(&[file.display().to_string()], None).await;
     let loaded = load_all(&inputs, &ProcessEnvironment::default()).await;
     let tool = &loaded.catalog.tools["a"];
-    let properties = &tool.input.published.tree()["properties"];
+    let published = tool.input.published.tree();
+    let properties = &published["properties"];
     assert_eq!(tool.description, "Does it.");
     assert_eq!(
         properties["of"],

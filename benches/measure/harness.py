@@ -181,7 +181,7 @@ def plain(process, port, path, need=None):
 def wait_for(port, process):
     for _ in range(30000):
         if process.child.poll() is not None:
-            sys.exit(f"{process.child.args} ended early; see {process.log.name}")
+            sys.exit(f"{process.child.args} ended early: {open(process.log.name).read()[-600:]}")
         try:
             socket.create_connection(("127.0.0.1", port), 5).close()
             return

@@ -15,7 +15,7 @@ use rest_mcp::mapping::Mapping;
 use rest_mcp::response::Response;
 use rest_mcp::schema::check::Checker;
 use serde_json::{Value, json};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 const MAPPING: &str = r"
@@ -38,7 +38,7 @@ tools:
   union: {source: api, operation: union}
   list: {source: api, operation: list}
   scalar: {source: api, operation: scalar}
-  file: {source: api, operation: file, result: {as: resource, uri: "rest-mcp:file"}}
+  file: {source: api, operation: file, result: {as: resource, uri: 'rest-mcp:file'}}
 ";
 
 struct Site {
@@ -71,8 +71,11 @@ static SITE: LazyLock<Site> = LazyLock::new(|| {
     let root = api::document("root.json", &document.to_string()).expect("JSON");
     let read = api::api(&DocumentSet::new(vec![root])).expect("OpenAPI");
     let catalog = api::mapped(mapping, &read);
-    let check = |published: &Arc<Value>| Checker::new(Arc::clone(published));
-    let checks = catalog.tools.values().map(|tool| tool.output.published.as_ref().map(check)).collect::<Vec<_>>();
+    let checks = catalog
+        .tools
+        .values()
+        .map(|tool| tool.output.published.as_ref().map(|published| Checker::new(&*published.tree())))
+        .collect::<Vec<_>>();
     assert_eq!(checks.len(), paths_of(MAPPING), "{:?}", catalog.tools.keys());
     Site { catalog, checks }
 });

@@ -82,7 +82,8 @@ fuzz_target!(|input: &[u8]| {
     if nodes < 500
         && let Ok(text) = serde_yaml::to_string(&document.root)
     {
-        let (again, report) = parse(rest_mcp::diagnostic::Source::new("again", text.clone()), "/again".to_owned(), &LIMITS);
+        let (again, report) =
+            parse(rest_mcp::diagnostic::Source::new("again", text.clone()), "/again".to_owned(), &LIMITS);
         let again = again.unwrap_or_else(|| panic!("{report:?} in {text}"));
         assert_eq!(again.root, document.root, "{text}");
     }

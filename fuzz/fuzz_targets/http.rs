@@ -40,7 +40,8 @@ fn request(input: &[u8], address: SocketAddr) -> Vec<u8> {
         Some("O") => "OPTIONS",
         _ => "POST",
     };
-    let mut text = format!("{method} /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+    let mut text =
+        format!("{method} /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
     for header in parts {
         text.push_str(header);
         text.push_str("\r\n");
@@ -56,7 +57,10 @@ async fn ask(address: SocketAddr, request: &[u8]) -> Vec<u8> {
     let mut answer = vec![0; 12];
     let mut read = 0;
     while read < answer.len() {
-        match tokio::time::timeout(Duration::from_secs(5), socket.read(&mut answer[read..])).await.expect("an answer in time") {
+        match tokio::time::timeout(Duration::from_secs(5), socket.read(&mut answer[read..]))
+            .await
+            .expect("an answer in time")
+        {
             Ok(0) | Err(_) => break,
             Ok(more) => read += more,
         }

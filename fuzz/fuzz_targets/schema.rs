@@ -11,7 +11,6 @@ use rest_mcp::document::DocumentSet;
 use rest_mcp::mapping::SchemaProfile;
 use rest_mcp::schema::check::Checker;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 
 const PROFILES: [SchemaProfile; 3] = [SchemaProfile::Full, SchemaProfile::Default, SchemaProfile::StrictVendors];
 
@@ -51,7 +50,13 @@ fn wild(u: &mut Unstructured<'_>) -> Result<()> {
     let dialect = Dialect { prefix, plain: false };
     let one = schema(u, dialect, 4)?;
     let two = schema(u, dialect, 3)?;
-    let kind = *u.choose(&["application/json", "multipart/form-data", "application/x-www-form-urlencoded", "application/xml", "*/*"])?;
+    let kind = *u.choose(&[
+        "application/json",
+        "multipart/form-data",
+        "application/x-www-form-urlencoded",
+        "application/xml",
+        "*/*",
+    ])?;
     let definitions = definitions(u, dialect)?;
     let operation = match version {
         0 => json!({"parameters": [{"name": "body", "in": "body", "schema": one}],
@@ -81,7 +86,7 @@ fn plain(u: &mut Unstructured<'_>) -> Result<()> {
     let catalog = api::catalog(&api, SchemaProfile::Default);
     api::publishable(&catalog, SchemaProfile::Default);
     let Some(tool) = catalog.tools.values().next() else { return Ok(()) };
-    let output = tool.output.published.as_ref().map(|published| Checker::new(Arc::clone(published)));
+    let output = tool.output.published.as_ref().map(|published| Checker::new(&*published.tree()));
     for _ in 0..3 {
         let instance = value(u, 3)?;
         let valid = validator.is_valid(&instance);

@@ -26,7 +26,9 @@ fn text(u: &mut Unstructured<'_>) -> Result<String> {
 fn value(u: &mut Unstructured<'_>) -> Result<Value> {
     Ok(match u.int_in_range(0..=4u8)? {
         0 => Value::from((0..u.int_in_range(0..=3u8)?).map(|_| text(u)).collect::<Result<Vec<_>>>()?),
-        1 => Value::Object((0..u.int_in_range(0..=3u8)?).map(|_| Ok((text(u)?, json!(text(u)?)))).collect::<Result<Map<_, _>>>()?),
+        1 => Value::Object(
+            (0..u.int_in_range(0..=3u8)?).map(|_| Ok((text(u)?, json!(text(u)?)))).collect::<Result<Map<_, _>>>()?,
+        ),
         2 => common::generate::value(u, 3)?,
         _ => Value::from(text(u)?),
     })
@@ -116,7 +118,8 @@ fn query(u: &mut Unstructured<'_>) -> Result<()> {
 /// Templates as an author writes them: what is accepted gives a URL on the same host.
 fn template(u: &mut Unstructured<'_>) -> Result<()> {
     let (before, after) = (text(u)?, text(u)?);
-    let (base, value) = (*u.choose(&["https://api.example", "https://api.example/v1/", "https://api.example/a?k=1"])?, text(u)?);
+    let (base, value) =
+        (*u.choose(&["https://api.example", "https://api.example/v1/", "https://api.example/a?k=1"])?, text(u)?);
     let site = Site::new(&format!("/{before}{{v}}{after}")).base(base);
     let site = site.parameter("v", ParameterIn::Path, style(Style::Simple, false, u.arbitrary()?));
     site.build(json!({"v": value}));

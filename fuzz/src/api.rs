@@ -1,7 +1,7 @@
 //! From text to tools in memory, and what must hold for every tool there is.
 
-use rest_mcp::catalog::compile::{Options, Unit, compile};
 use rest_mcp::catalog::Catalog;
+use rest_mcp::catalog::compile::{Options, Unit, compile};
 use rest_mcp::diagnostic::Source;
 use rest_mcp::document::{Document, DocumentSet, Limits, parse};
 use rest_mcp::mapping::{Environment, Mapping, SchemaProfile};
@@ -65,7 +65,7 @@ pub fn mapped(mapping: Mapping, api: &Arc<Api>) -> Catalog {
 /// What is published compiles, refers only to itself and has an object root; what calls are checked against compiles.
 pub fn publishable(catalog: &Catalog, profile: SchemaProfile) {
     for tool in catalog.tools.values() {
-        let published = &*tool.input.published;
+        let published = &*tool.input.published.tree();
         if let Err(fault) = self_check(published) {
             panic!("{} publishes {published}: {fault}", tool.name);
         }
@@ -77,8 +77,9 @@ pub fn publishable(catalog: &Catalog, profile: SchemaProfile) {
         compiles(&tool.input.check);
         tool.input.body_check.iter().for_each(compiles);
         if let Some(output) = &tool.output.published {
+            let output = &*output.tree();
             alone(output, output);
-            compiles(&Checker::new(Arc::clone(output)));
+            compiles(&Checker::new(output));
         }
         let name = &tool.name;
         let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
@@ -115,8 +116,16 @@ fn alone(root: &Value, schema: &Value) {
                 list.iter().for_each(|schema| alone(root, schema));
             }
             (
-                "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains" | "propertyNames"
-                | "unevaluatedItems" | "unevaluatedProperties",
+                "items"
+                | "additionalProperties"
+                | "not"
+                | "if"
+                | "then"
+                | "else"
+                | "contains"
+                | "propertyNames"
+                | "unevaluatedItems"
+                | "unevaluatedProperties",
                 schema,
             ) => alone(root, schema),
             _ => {}

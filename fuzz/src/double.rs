@@ -5,10 +5,11 @@ use rest_mcp::catalog::Catalog;
 use rest_mcp::content::Content;
 use rest_mcp::protocol::{Server, Settings};
 use rest_mcp::service::{
-    Answer, Change, Completion, Context, Failure, Handler, Outcome, PromptResult, ReadResult, Round, Visible,
+    Answer, Change, Completion, Context, Failure, Handler, Mark, Outcome, PromptResult, ReadResult, Round, Visible,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
@@ -34,7 +35,13 @@ impl Handler for Nothing {
         Visible::All
     }
 
-    fn call_tool<'a>(&'a self, _: &'a Context, _: &'a str, arguments: Option<&'a RawValue>, _: Round) -> Answer<'a, Content> {
+    fn call_tool<'a>(
+        &'a self,
+        _: &'a Context,
+        _: &'a str,
+        arguments: Option<&'a RawValue>,
+        _: Round,
+    ) -> Answer<'a, Content> {
         let text = arguments.map_or("", RawValue::get).to_owned();
         Box::pin(async move { Ok(Outcome::Complete(Content::error(text))) })
     }
@@ -43,7 +50,22 @@ impl Handler for Nothing {
         unknown(uri)
     }
 
-    fn get_prompt<'a>(&'a self, _: &'a Context, name: &'a str, _: &'a Map<String, Value>, _: Round) -> Answer<'a, PromptResult> {
+    fn glance<'a>(
+        &'a self,
+        _: &'a Context,
+        uri: &'a str,
+        _: Option<&'a Mark>,
+    ) -> Pin<Box<dyn Future<Output = Result<Mark, Failure>> + Send + 'a>> {
+        Box::pin(async move { Err(Failure::UnknownResource(uri.to_owned())) })
+    }
+
+    fn get_prompt<'a>(
+        &'a self,
+        _: &'a Context,
+        name: &'a str,
+        _: &'a Map<String, Value>,
+        _: Round,
+    ) -> Answer<'a, PromptResult> {
         unknown(name)
     }
 

@@ -107,7 +107,10 @@ fn keyword(u: &mut Unstructured<'_>, dialect: Dialect, depth: usize) -> Result<(
         13 => ("enum", json!([value(u, 1)?])),
         14 => ("const", value(u, 2)?),
         15 => (*u.choose(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"])?, number(u)?),
-        16 => (*u.choose(&["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"])?, size(u)?),
+        16 => (
+            *u.choose(&["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"])?,
+            size(u)?,
+        ),
         17 => ("multipleOf", json!(u.int_in_range(1..=4u8)?)),
         18 => ("uniqueItems", json!(u.arbitrary::<bool>()?)),
         19 => ("pattern", json!(*u.choose(&["^a", "\\d+$", "^[^b]*$", "\\p{L}"])?)),
@@ -128,7 +131,10 @@ fn keyword(u: &mut Unstructured<'_>, dialect: Dialect, depth: usize) -> Result<(
         35 => ("pattern", json!(text(u)?)),
         36 => (*u.choose(&["$id", "$anchor", "$dynamicAnchor", "$schema"])?, json!(text(u)?)),
         37 => ("$defs", named(u, dialect, depth)?),
-        38 => ("$ref", json!(*u.choose(&["#", "#/paths", "#/components/schemas", "#a", "a", "#/$defs/a", "./root.json#/info"])?)),
+        38 => (
+            "$ref",
+            json!(*u.choose(&["#", "#/paths", "#/components/schemas", "#a", "a", "#/$defs/a", "./root.json#/info"])?),
+        ),
         39 => (*u.choose(&["unevaluatedProperties", "unevaluatedItems"])?, schema(u, dialect, depth)?),
         40 => (*u.choose(&["example", "default"])?, value(u, 3)?),
         _ => (*u.choose(&["contentMediaType", "contentEncoding", "x-y", "xml", "examples"])?, value(u, 2)?),

@@ -5,8 +5,7 @@ use rest_mcp::catalog::{Binding, From, RequestAction, SourcePlan, Spot};
 use rest_mcp::mapping::StatusSet;
 use rest_mcp::openapi::{ParameterEncoding, ParameterIn, Style};
 use rest_mcp::request::{Fixed, ParameterPlan, build, parse_path, split_query};
-use serde_json::{Value, json};
-use std::sync::Arc;
+use serde_json::Value;
 use url::Url;
 
 /// An operation on `api.example`.
@@ -57,9 +56,15 @@ impl Site {
     pub fn parameter(mut self, name: &str, location: ParameterIn, encoding: ParameterEncoding) -> Site {
         let required = location == ParameterIn::Path;
         let spot = Spot::Parameter(self.action.parameters.len());
-        self.action.parameters.push(ParameterPlan { name: name.to_owned(), location, encoding, inner: Vec::new(), required });
+        self.action.parameters.push(ParameterPlan {
+            name: name.to_owned(),
+            location,
+            encoding,
+            inner: Vec::new(),
+            required,
+        });
         let from = From::Argument(name.to_owned());
-        self.action.bindings.push(Binding { from, spot, required, default: None, keep_null: false, schema: Arc::new(json!(true)) });
+        self.action.bindings.push(Binding { from, spot, required, default: None, keep_null: false });
         self
     }
 
@@ -84,6 +89,14 @@ impl Site {
                 return None;
             }
         };
+        // An author's own dot segment is refused where the request is sent.
+        let path = self.template.split(['?', '#']).next().unwrap_or_default();
+        if path
+            .split('/')
+            .any(|segment| matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | ".."))
+        {
+            return None;
+        }
         let url = Url::parse(&request.url).unwrap_or_else(|error| panic!("{}: {error}", request.url));
         assert_eq!(url.as_str(), request.url, "{arguments} in {}", self.template);
         assert_eq!((url.scheme(), url.host_str(), url.port()), ("https", Some("api.example"), None), "{}", request.url);

@@ -2,6 +2,7 @@
 
 use super::{Caller, Decision, policy_input, read_policy_answer};
 use crate::catalog::Tool;
+use crate::schema::kept::Kept;
 use regorus::utils::limits::ExecutionTimerConfig;
 use regorus::{Engine, Value as RegoValue};
 use serde_json::Value;
@@ -15,7 +16,7 @@ const LONGEST: Duration = Duration::from_millis(250);
 const STEPS_BETWEEN_CHECKS: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
 
 /// Builtins whose answer is another one the next time.
-const CHANGING: [&str; 5] = ["time.", "rand.", "uuid.", "opa.", "http."];
+const CHANGING: [&str; 7] = ["time.", "rand.", "uuid.", "opa.", "http.", "io.", "net.lookup"];
 /// Tools, and callers of each, whose decisions are remembered; when there are more, all are made again.
 const MOST_KNOWN: usize = 10_000;
 const MOST_CALLERS: usize = 64;
@@ -30,9 +31,12 @@ pub struct Rego {
     known: Option<Mutex<HashMap<String, Vec<Known>>>>,
 }
 
-/// A decision and the caller whom it was made for: all that a policy sees of one.
+/// A decision, and the tool and the caller that it was made for: all that a policy sees of them.
 #[derive(Debug)]
 struct Known {
+    /// Stands for the whole tool: after a reload a name may mean another one, which has a schema of its own.
+    tool: Kept,
+    local: bool,
     subject: Option<Arc<str>>,
     tenant: Option<Arc<str>>,
     scopes: Vec<String>,
@@ -41,14 +45,21 @@ struct Known {
 }
 
 impl Known {
-    fn is_of(&self, caller: &Caller) -> bool {
+    fn is_of(&self, caller: &Caller, tool: &Tool) -> bool {
+        if !self.tool.is_same(&tool.input.published) {
+            return false;
+        }
         let claims = match (&self.claims, &caller.claims) {
             // Callers by the same token share their claims.
             (Some(one), Some(other)) => Arc::ptr_eq(one, other) || one == other,
             (None, None) => true,
             _ => false,
         };
-        claims && self.subject == caller.subject && self.tenant == caller.tenant && self.scopes == caller.scopes
+        claims
+            && self.local == caller.local
+            && self.subject == caller.subject
+            && self.tenant == caller.tenant
+            && self.scopes == caller.scopes
     }
 }
 
@@ -76,36 +87,36 @@ impl Rego {
         Ok(Rego { engine: probe, rule: rule.to_owned(), known })
     }
 
-    /// Evaluates the policy, unless it has decided the same before; an error or an undefined answer hides. Within one
-    /// policy a name means one tool.
+    /// Evaluates the policy, unless it has decided the same before; an error or an undefined answer hides.
     pub fn decide(&self, caller: &Caller, tool: &Tool) -> Decision {
-        if let Some(decision) = self.known_decision(caller, &tool.name) {
+        if let Some(decision) = self.known_decision(caller, tool) {
             return decision;
         }
         match self.evaluate(&policy_input(caller, tool)) {
             Some(decision) => {
-                self.remember(caller, &tool.name, &decision);
+                self.remember(caller, tool, &decision);
                 decision
             }
             None => Decision::Hide,
         }
     }
 
-    fn known_decision(&self, caller: &Caller, tool: &str) -> Option<Decision> {
+    fn known_decision(&self, caller: &Caller, tool: &Tool) -> Option<Decision> {
         let known = self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(tool)?.iter().find(|known| known.is_of(caller)).map(|known| known.decision.clone())
+        known.get(&tool.name)?.iter().find(|known| known.is_of(caller, tool)).map(|known| known.decision.clone())
     }
 
-    fn remember(&self, caller: &Caller, tool: &str, decision: &Decision) {
+    fn remember(&self, caller: &Caller, tool: &Tool, decision: &Decision) {
         let Some(known) = &self.known else { return };
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Caller { subject, tenant, scopes, claims, .. } = caller.clone();
-        let of_tool = known.entry(tool.to_owned()).or_default();
+        let Caller { subject, tenant, scopes, claims, local, .. } = caller.clone();
+        let of_tool = known.entry(tool.name.clone()).or_default();
         // Few callers at a time: a longer list would cost more than an evaluation.
         if of_tool.len() >= MOST_CALLERS {
             of_tool.clear();
         }
-        of_tool.push(Known { subject, tenant, scopes, claims, decision: decision.clone() });
+        let tool = tool.input.published.clone();
+        of_tool.push(Known { tool, local, subject, tenant, scopes, claims, decision: decision.clone() });
         if known.len() > MOST_KNOWN {
             known.clear();
         }

@@ -353,6 +353,7 @@ impl Reloadable for Sidecar {
                 tracing::error!(problems = problems.join("; "), "certificates were not reloaded; the old ones stay");
             }
             let renewed = self.renew().await;
+            super::give_back();
             match &renewed {
                 Ok(diff) if diff.is_empty() => tracing::info!("reloaded, no tool changed"),
                 Ok(diff) => {

@@ -73,7 +73,12 @@ impl Criterion {
                 Test::Regex(context()?, regex)
             }
             "jsonpath" => Test::JsonPath(context()?, Path::parse(text)?),
-            other => return Err(format!("criteria of type `{other}` are not supported")),
+            "xpath" => {
+                return Err(
+                    "criteria of type `xpath` are not supported; use `simple`, `regex` or `jsonpath`".to_string()
+                );
+            }
+            other => return Err(format!("`{other}` is no type of criterion; use `simple`, `regex` or `jsonpath`")),
         };
         Ok(Criterion { text: text.to_string(), test })
     }

@@ -17,8 +17,10 @@ pub fn path(text: &str) -> Result<Vec<String>, String> {
         None => (text, None),
     };
     let mut found = match head {
-        "$statusCode" => vec!["statusCode".to_string()],
+        "$statusCode" | "$method" => vec![head.trim_start_matches('$').to_string()],
         "$response.body" => vec!["response".to_string(), "body".to_string()],
+        "$request.body" => vec!["request".to_string(), "body".to_string()],
+        "$url" => return Err("`$url` is not supported: it may hold credentials".to_string()),
         _ => {
             if let Some(name) = head.strip_prefix("$response.header.").filter(|name| !name.is_empty()) {
                 vec!["response".to_string(), "header".to_string(), name.to_ascii_lowercase()]
@@ -29,10 +31,29 @@ pub fn path(text: &str) -> Result<Vec<String>, String> {
                 let mut found = vec!["response".to_string(), "body".to_string()];
                 found.extend(members(rest).ok_or_else(unknown)?);
                 found
-            } else if let Some(rest) = head.strip_prefix("$inputs.") {
-                let mut found = vec!["inputs".to_string()];
+            } else if let Some((place, name)) = head
+                .strip_prefix("$request.")
+                .and_then(|rest| rest.split_once('.'))
+                .filter(|(place, name)| matches!(*place, "path" | "query" | "header") && !name.is_empty())
+            {
+                let name = if place == "header" { name.to_ascii_lowercase() } else { name.to_string() };
+                vec!["request".to_string(), place.to_string(), name]
+            } else if let Some((first, rest)) =
+                ["inputs", "outputs"].iter().find_map(|first| Some((first, head.strip_prefix(&format!("${first}."))?)))
+            {
+                let mut found = vec![(*first).to_string()];
                 found.extend(members(rest).ok_or_else(unknown)?);
                 found
+            } else if let Some(rest) = head.strip_prefix("$workflows.") {
+                let found = members(rest).ok_or_else(unknown)?;
+                if found.len() < 3 || !matches!(found.get(1).map(String::as_str), Some("outputs" | "inputs")) {
+                    return Err(format!("`{text}` must read `$workflows.ID.outputs.NAME`"));
+                }
+                std::iter::once("workflows".to_string()).chain(found).collect()
+            } else if let Some(name) =
+                head.strip_prefix("$sourceDescriptions.").and_then(|rest| rest.strip_suffix(".url"))
+            {
+                vec!["sourceDescriptions".to_string(), name.to_string(), "url".to_string()]
             } else if let Some(rest) = head.strip_prefix("$steps.") {
                 let found = members(rest).ok_or_else(unknown)?;
                 if found.len() < 3 || found.get(1).map(String::as_str) != Some("outputs") {

@@ -1,6 +1,9 @@
 //! From a document to workflows.
 
-use super::{Criterion, Description, Parameter, Step, Target, Workflow, actions, expression};
+use super::{
+    Criterion, Description, Parameter, SourceDescription, Step, Target, Workflow, Wrong, actions, expression,
+    reference, workflow_name,
+};
 use crate::diagnostic::{Diagnostic, Report};
 use crate::document::{Document, pointer};
 use crate::template::BodyTemplate;
@@ -9,9 +12,6 @@ use std::sync::Arc;
 
 /// Deepest nesting of references in an input schema.
 const DEEPEST: usize = 64;
-
-/// Something that costs its workflow: the pointer of the node, and what is wrong.
-type Wrong = (String, String);
 
 /// Reads an Arazzo document. A workflow that can't be run is an error in the report and left out.
 pub fn read(document: &Arc<Document>) -> (Description, Report) {
@@ -29,9 +29,9 @@ pub fn read(document: &Arc<Document>) -> (Description, Report) {
     }
     for source in root.get("sourceDescriptions").and_then(Value::as_array).into_iter().flatten() {
         let text = |key: &str| source.get(key).and_then(Value::as_str).map(str::to_string);
-        let openapi = source.get("type").and_then(Value::as_str).is_none_or(|kind| kind == "openapi");
-        if let (Some(name), Some(url), true) = (text("name"), text("url"), openapi) {
-            description.sources.push((name, url));
+        let arazzo = source.get("type").and_then(Value::as_str) == Some("arazzo");
+        if let (Some(name), Some(url)) = (text("name"), text("url")) {
+            description.sources.push(SourceDescription { name, url, arazzo });
         }
     }
     let Some(workflows) = root.get("workflows").and_then(Value::as_array) else {
@@ -70,8 +70,10 @@ impl<'d> Reader<'d> {
         let wrong = |place: &str, message: &str| (format!("{at}{place}"), message.to_string());
         let id =
             text(value, "workflowId").filter(|id| !id.is_empty()).ok_or_else(|| wrong("", "it has no `workflowId`"))?;
-        if value.get("dependsOn").and_then(Value::as_array).is_some_and(|list| !list.is_empty()) {
-            return Err(wrong("/dependsOn", "`dependsOn` other workflows is not supported; call them as steps"));
+        let mut depends_on = Vec::new();
+        for name in value.get("dependsOn").and_then(Value::as_array).into_iter().flatten() {
+            let name = name.as_str().ok_or_else(|| wrong("/dependsOn", "`dependsOn` is a list of names"))?;
+            depends_on.push(workflow_name(name).map_err(|message| wrong("/dependsOn", &message))?);
         }
         let inputs = self.inputs(value.get("inputs")).map_err(|message| wrong("/inputs", &message))?;
         let list = value
@@ -81,8 +83,12 @@ impl<'d> Reader<'d> {
             .ok_or_else(|| wrong("", "it has no steps"))?;
         let mut steps = Vec::new();
         for (index, step) in list.iter().enumerate() {
-            let next = list.get(index + 1).and_then(|next| next.get("stepId")).and_then(Value::as_str);
-            steps.push(self.step(value, at, step, &format!("{at}/steps/{index}"), next)?);
+            let here = format!("{at}/steps/{index}");
+            let step = self.step(value, at, step, &here)?;
+            if steps.iter().any(|known: &Step| known.id == step.id) {
+                return Err((here, format!("there is a step `{}` already", step.id)));
+            }
+            steps.push(step);
         }
         let outputs = outputs(value, at)?;
         Ok(Workflow {
@@ -90,6 +96,7 @@ impl<'d> Reader<'d> {
             summary: text(value, "summary"),
             description: text(value, "description"),
             inputs,
+            depends_on,
             steps,
             outputs,
             pointer: at.to_string(),
@@ -97,23 +104,23 @@ impl<'d> Reader<'d> {
         })
     }
 
-    fn step(
-        &self,
-        workflow: &Value,
-        workflow_at: &str,
-        value: &Value,
-        at: &str,
-        next: Option<&str>,
-    ) -> Result<Step, Wrong> {
+    fn step(&self, workflow: &Value, workflow_at: &str, value: &Value, at: &str) -> Result<Step, Wrong> {
         let here = |message: String| (at.to_string(), message);
         let id = text(value, "stepId")
             .filter(|id| !id.is_empty())
             .ok_or_else(|| here("a step has no `stepId`".to_string()))?;
-        actions::check(workflow, value, self.components, next)
-            .map_err(|message| here(format!("step `{id}`: {message}")))?;
+        let after = |success: bool| {
+            actions::read((workflow, workflow_at), (value, at), self.components, success)
+                .map_err(|(place, message)| (place, format!("step `{id}`: {message}")))
+        };
+        let (on_success, on_failure) = (after(true)?, after(false)?);
         let target = target(value).map_err(|message| here(format!("step `{id}`: {message}")))?;
-        let mut parameters = self.parameters(workflow.get("parameters"), &format!("{workflow_at}/parameters"))?;
-        for own in self.parameters(value.get("parameters"), &format!("{at}/parameters"))? {
+        let called = matches!(target, Target::Workflow(..));
+        let mut parameters =
+            parameters(workflow.get("parameters"), self.components, &format!("{workflow_at}/parameters"))?;
+        // A workflow's parameters are those of operations, unless they name no place.
+        parameters.retain(|common| !called || common.location.is_none());
+        for own in self::parameters(value.get("parameters"), self.components, &format!("{at}/parameters"))? {
             parameters.retain(|known| known.name != own.name || known.location != own.location);
             parameters.push(own);
         }
@@ -131,31 +138,8 @@ impl<'d> Reader<'d> {
                     .map_err(|message| (format!("{at}/successCriteria/{index}"), format!("step `{id}`: {message}")))?,
             );
         }
-        Ok(Step { id, target, parameters, body, criteria, outputs: outputs(value, at)?, pointer: at.to_string() })
-    }
-
-    fn parameters(&self, list: Option<&Value>, at: &str) -> Result<Vec<Parameter>, Wrong> {
-        let mut found = Vec::new();
-        for (index, parameter) in list.and_then(Value::as_array).into_iter().flatten().enumerate() {
-            let place = format!("{at}/{index}");
-            let wrong = |message: String| (place.clone(), message);
-            let target = match text(parameter, "reference") {
-                None => parameter,
-                Some(reference) => {
-                    let name = reference.strip_prefix("$components.parameters.");
-                    let target = name.and_then(|name| self.components?.get("parameters")?.get(name));
-                    target.ok_or_else(|| wrong(format!("`{reference}` points to nothing")))?
-                }
-            };
-            let name = text(target, "name").ok_or_else(|| wrong("a parameter has no `name`".to_string()))?;
-            let value = parameter
-                .get("value")
-                .or_else(|| target.get("value"))
-                .ok_or_else(|| wrong(format!("parameter `{name}` has no `value`")))?;
-            let value = expression::tree(value).map_err(|message| wrong(format!("parameter `{name}`: {message}")))?;
-            found.push(Parameter { name, location: text(target, "in"), value, pointer: place.clone() });
-        }
-        Ok(found)
+        let outputs = outputs(value, at)?;
+        Ok(Step { id, target, parameters, body, criteria, on_success, on_failure, outputs, pointer: at.to_string() })
     }
 
     /// The input schema with its references into `components` replaced.
@@ -205,6 +189,24 @@ impl<'d> Reader<'d> {
     }
 }
 
+/// A list of Parameter Objects or references to them.
+pub(super) fn parameters(list: Option<&Value>, components: Option<&Value>, at: &str) -> Result<Vec<Parameter>, Wrong> {
+    let mut found = Vec::new();
+    for (index, parameter) in list.and_then(Value::as_array).into_iter().flatten().enumerate() {
+        let place = format!("{at}/{index}");
+        let wrong = |message: String| (place.clone(), message);
+        let target = reference(parameter, components, "parameters").map_err(wrong)?;
+        let name = text(target, "name").ok_or_else(|| wrong("a parameter has no `name`".to_string()))?;
+        let value = parameter
+            .get("value")
+            .or_else(|| target.get("value"))
+            .ok_or_else(|| wrong(format!("parameter `{name}` has no `value`")))?;
+        let value = expression::tree(value).map_err(|message| wrong(format!("parameter `{name}`: {message}")))?;
+        found.push(Parameter { name, location: text(target, "in"), value, pointer: place.clone() });
+    }
+    Ok(found)
+}
+
 fn outputs(value: &Value, at: &str) -> Result<Vec<(String, BodyTemplate)>, Wrong> {
     let members = value.get("outputs").and_then(Value::as_object);
     members
@@ -229,10 +231,7 @@ fn target(step: &Value) -> Result<Target, String> {
         },
         [None, Some(path), None] => operation_path(&path)
             .ok_or_else(|| format!("`{path}` must read `{{$sourceDescriptions.NAME.url}}#/paths/~1path/method`")),
-        [None, None, Some(id)] if id.starts_with('$') => {
-            Err(format!("`{id}`: workflows of other documents are not supported"))
-        }
-        [None, None, Some(id)] => Ok(Target::Workflow(id)),
+        [None, None, Some(id)] => workflow_name(&id).map(|(source, id)| Target::Workflow(source, id)),
         _ => Err("it has exactly one of `operationId`, `operationPath`, `workflowId`".to_string()),
     }
 }
@@ -260,8 +259,7 @@ fn body(value: &Value) -> Result<(Option<String>, BodyTemplate), String> {
         Some(Value::String(written))
             if json && written.trim_start().starts_with(['{', '[']) && !written.trim_start().starts_with("{$") =>
         {
-            serde_json::from_str(written)
-                .map_err(|_| "the payload is no JSON; an expression in it stands in quotes".to_string())?
+            serde_json::from_str(&quoted(written)).map_err(|error| format!("the payload is no JSON: {error}"))?
         }
         Some(payload) => payload.clone(),
         None => json!({}),
@@ -274,6 +272,33 @@ fn body(value: &Value) -> Result<(Option<String>, BodyTemplate), String> {
         place(&mut payload, &target, value.clone()).ok_or_else(|| format!("the payload has no `{target}`"))?;
     }
     Ok((content_type, expression::tree(&payload)?))
+}
+
+/// JSON with expressions: one that stands outside of a text, such as `{"n": {$inputs.n}}`, becomes a text that is the
+/// expression and nothing else, which keeps the value's type.
+fn quoted(written: &str) -> String {
+    let mut out = String::with_capacity(written.len());
+    let (mut in_text, mut escaped, mut in_expression) = (false, false, false);
+    let mut characters = written.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if in_text => escaped = true,
+            '"' if !in_expression => in_text = !in_text,
+            '{' if !in_text && characters.peek() == Some(&'$') => {
+                in_expression = true;
+                out.push('"');
+            }
+            '}' if in_expression => {
+                in_expression = false;
+                out.push_str("}\"");
+                continue;
+            }
+            _ => {}
+        }
+        out.push(character);
+    }
+    out
 }
 
 /// Puts a value at a pointer; the last member may be new.

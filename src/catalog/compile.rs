@@ -8,6 +8,7 @@ pub use argument::location;
 mod body;
 mod edits;
 mod extras;
+mod given;
 mod hand;
 mod operation;
 mod output;
@@ -285,22 +286,35 @@ impl Compiler<'_> {
         self.catalog.tools.get(name).or_else(|| self.hidden.get(name))
     }
 
-    /// A tool by its name, or by the operation behind it (`operationId` or `GET /path`), of one source where that is
-    /// said.
-    fn tool_for(&self, name: &str, source: Option<&str>) -> Option<Arc<Tool>> {
+    /// A tool by its name, or the only one of the operation (`operationId` or `GET /path`), of one source where that is
+    /// said. `Err` has the names of all where there are several: their edits differ, and none may be left out by
+    /// guessing.
+    fn tool_for(&self, name: &str, source: Option<&str>) -> Result<Option<Arc<Tool>>, Vec<String>> {
         let of_source = |tool: &Arc<Tool>| match (source, &tool.operation) {
             (Some(source), Some(operation)) => operation.source == source,
             _ => true,
         };
         if let Some(tool) = self.tool(name).filter(|tool| of_source(tool)) {
-            return Some(tool.clone());
+            return Ok(Some(tool.clone()));
         }
         let of_operation = |tool: &&Arc<Tool>| {
             tool.operation.as_ref().is_some_and(|operation| {
                 operation.is_called(name) && source.is_none_or(|source| source == operation.source)
             })
         };
-        self.catalog.tools.values().chain(self.hidden.values()).find(of_operation).cloned()
+        let all: Vec<&Arc<Tool>> =
+            self.catalog.tools.values().chain(self.hidden.values()).filter(of_operation).collect();
+        match all.as_slice() {
+            [] => Ok(None),
+            [only] => Ok(Some(Arc::clone(only))),
+            several => Err(several.iter().map(|tool| tool.name.clone()).collect()),
+        }
+    }
+
+    /// What to say where an operation has several tools.
+    fn ambiguous(&self, name: &str, several: &[String], place: Option<Place>) -> Diagnostic {
+        problem("ambiguous-call", format!("`{name}` is the operation of several tools: {}", several.join(", ")), place)
+            .fix("name one of them; a tool of its own with `hidden: true` serves where none fits".to_string())
     }
 
     fn skip(&mut self, source: &str, method: &str, path: &str, operation_id: Option<&str>, reason: Diagnostic) {
@@ -315,6 +329,17 @@ impl Compiler<'_> {
     fn finish(mut self, units: &[Unit]) -> (Catalog, Report) {
         if self.profile.mode == CatalogMode::Search {
             self.catalog.own = search_tools(&self.catalog);
+            for own in &self.catalog.own {
+                if self.tool(&own.name).is_some() {
+                    self.report.push(
+                        Diagnostic::error(
+                            "name-collision",
+                            format!("a tool is called `{}`, as one of search mode's own is", own.name),
+                        )
+                        .fix("rename it, or set `tool_prefix` on its source".to_string()),
+                    );
+                }
+            }
         }
         self.catalog.hidden = self.hidden;
         self.catalog.search_mode = self.profile.mode == CatalogMode::Search;

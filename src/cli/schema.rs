@@ -1,4 +1,5 @@
-//! `schema`: the JSON Schema of the mapping language or of the settings file, for editors.
+//! `schema`: the JSON Schema of the mapping language or of the settings file, for editors; their keys as Markdown, for
+//! people.
 
 use super::print;
 use clap::{Args, ValueEnum};
@@ -8,6 +9,9 @@ pub(super) struct Schema {
     /// Which file format.
     #[arg(value_enum)]
     of: Of,
+    /// The keys as Markdown, for people.
+    #[arg(long)]
+    markdown: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -20,6 +24,13 @@ enum Of {
 
 impl Schema {
     pub(super) fn run(self) -> u8 {
+        if self.markdown {
+            print(&match self.of {
+                Of::Mapping => crate::mapping::reference::mapping(),
+                Of::Config => crate::config::reference(),
+            });
+            return 0;
+        }
         let schema = match self.of {
             Of::Mapping => crate::mapping::json_schema(),
             Of::Config => crate::config::json_schema(),

@@ -96,6 +96,7 @@ impl Serve {
         };
         // Texts and trees of the documents are of no use any more.
         drop((inputs, report));
+        app::give_back();
         tokio::spawn(reload::run(sidecar.clone(), sidecar.times(), hangups(), shutdown.clone()));
         let observing = CancellationToken::new();
         match sidecar.observe(observing.clone()).await {

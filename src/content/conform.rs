@@ -79,7 +79,8 @@ pub enum Verdict {
     Conforms,
     /// Well-formed JSON that does not.
     Differs,
-    /// No JSON text in UTF-8 (RFC 8259), or one nested deeper than 127.
+    /// No JSON text in UTF-8 (RFC 8259), one nested deeper than 127, or one with a number that no double holds
+    /// (section 6): many clients refuse the whole message for it.
     NotJson,
 }
 
@@ -91,7 +92,7 @@ impl Shape {
     }
 
     /// Makes `value` conform: what does not is replaced by null and counted. Where the root must be an
-    /// object and the value is none, an empty object comes back, counted too.
+    /// object or a list and the value is none, an empty one comes back, counted too.
     pub fn conform(&self, value: Value) -> (Value, usize) {
         let mut value = value;
         let nulled = repair::repair(self, &mut value);
@@ -106,6 +107,11 @@ impl Shape {
     /// Reads bytes once, building nothing: linear in their length.
     pub fn accepts(&self, json: &[u8]) -> Verdict {
         accept::accepts(self, json)
+    }
+
+    /// Whether bytes are JSON as [`Shape::accepts`] reads it.
+    pub fn is_json(json: &[u8]) -> bool {
+        std::str::from_utf8(json).is_ok_and(accept::is_json)
     }
 
     fn node(&self, id: u32) -> Option<&Node> {

@@ -76,7 +76,7 @@ fn json_body(
         Verdict::NotJson => {}
         verdict => return Body::Json(text, verdict),
     }
-    if let Some(repaired) = json::without_lone_surrogates(&text) {
+    if let Some(repaired) = json::readable(&text) {
         let repaired = Bytes::from(repaired);
         match json::judge(&repaired, shape) {
             Verdict::NotJson => {}

@@ -46,6 +46,10 @@ pub fn from_no_answer(failure: &NoAnswer, request_id: &str, idempotent: bool) ->
                 "The API answered, but its answer can't be decoded (damaged or wrongly labelled).{unknown}{reference}"
             )
         }
+        // It was sent, and what came back leads elsewhere.
+        NoAnswer::Forbidden(why) if why.starts_with("redirect ") => {
+            format!("The API redirects this call to an address that is not followed here.{unknown}{reference}")
+        }
         NoAnswer::Forbidden(_) => format!("The request was not sent: its address is not allowed here.{reference}"),
         NoAnswer::CircuitOpen(wait) => format!(
             "The API has failed repeatedly and is left alone for now. Nothing was sent; try again in {}.",

@@ -115,9 +115,9 @@ impl Compiled {
                 .collect();
             (!all.is_empty()).then(|| Tree::new(&all))
         };
-        let pick = selectors("pick", &rules.pick);
-        let drop = selectors("drop", &rules.drop);
-        let redact = selectors("redact", &rules.redact);
+        let pick = selectors("pick", rules.pick.as_deref().unwrap_or_default());
+        let drop = selectors("drop", rules.drop.as_deref().unwrap_or_default());
+        let redact = selectors("redact", rules.redact.as_deref().unwrap_or_default());
         let mut renames = Vec::new();
         for (old, new) in &rules.rename {
             let key = format!("rename.{old}");
@@ -134,13 +134,14 @@ impl Compiled {
         let blocks: Vec<BlockPlan> = rules
             .blocks
             .iter()
+            .flatten()
             .enumerate()
             .filter_map(|(index, rules)| BlockPlan::compile(rules, index, errors))
             .collect();
         let forms = [
             ("format", rules.format.is_some()),
             ("template", rules.template.is_some()),
-            ("blocks", !rules.blocks.is_empty()),
+            ("blocks", rules.blocks.as_ref().is_some_and(|blocks| !blocks.is_empty())),
         ];
         let given: Vec<&str> = forms.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect();
         if let [first, second, ..] = given.as_slice() {

@@ -7,8 +7,8 @@ fn later<T: Clone>(first: &Option<T>, later: &Option<T>) -> Option<T> {
     later.as_ref().or(first.as_ref()).cloned()
 }
 
-fn longer<T: Clone>(first: &[T], later: &[T]) -> Vec<T> {
-    if later.is_empty() { first.to_vec() } else { later.to_vec() }
+fn says<T>(list: &Option<Vec<T>>) -> bool {
+    list.as_ref().is_some_and(|list| !list.is_empty())
 }
 
 fn merged<T: Clone>(
@@ -36,9 +36,11 @@ fn both<T: Clone>(first: &Option<T>, later: &Option<T>, join: impl Fn(&T, &T) ->
 
 impl ToolEdits {
     /// These edits with later ones on top. Arguments, annotations, the result's steps and the hints of errors are
-    /// merged key by key; every other key is taken whole from the later edits where they have it.
+    /// merged key by key; every other key is taken whole from the later edits where they have it. `paginate`, `poll`
+    /// and `stream` exclude each other: the later one replaces the others.
     #[must_use]
     pub fn over(&self, with: &ToolEdits) -> ToolEdits {
+        let other = with.paginate.is_some() || with.poll.is_some() || with.stream.is_some();
         ToolEdits {
             name: later(&self.name, &with.name),
             title: later(&self.title, &with.title),
@@ -52,9 +54,9 @@ impl ToolEdits {
             result: both(&self.result, &with.result, ResultRules::over),
             success: later(&self.success, &with.success),
             errors: both(&self.errors, &with.errors, ErrorRules::over),
-            paginate: later(&self.paginate, &with.paginate),
-            poll: later(&self.poll, &with.poll),
-            stream: later(&self.stream, &with.stream),
+            paginate: if other { with.paginate.clone() } else { self.paginate.clone() },
+            poll: if other { with.poll.clone() } else { self.poll.clone() },
+            stream: if other { with.stream.clone() } else { self.stream.clone() },
             confirm: later(&self.confirm, &with.confirm),
             ask: merged(&self.ask, &with.ask, |_, new| new.clone()),
             requires_client: later(&self.requires_client, &with.requires_client),
@@ -103,34 +105,34 @@ impl ErrorRules {
 }
 
 impl ResultRules {
-    /// `select` and the plain steps exclude each other, and so do `template`, `blocks` and `format`: the later edit
+    /// An empty list takes back what earlier edits say. `select` and the plain steps exclude each other, and so do `template`, `blocks` and `format`: the later edit
     /// that says one of a group replaces the group.
     fn over(&self, with: &ResultRules) -> ResultRules {
         let mut base = self.clone();
         if with.select.is_some() {
             base.path = None;
-            base.pick.clear();
+            base.pick = None;
             base.rename.clear();
-        } else if with.path.is_some() || !with.pick.is_empty() || !with.rename.is_empty() {
+        } else if with.path.is_some() || says(&with.pick) || !with.rename.is_empty() {
             base.select = None;
         }
-        if with.template.is_some() || !with.blocks.is_empty() || with.format.is_some() {
+        if with.template.is_some() || says(&with.blocks) || with.format.is_some() {
             base.template = None;
-            base.blocks.clear();
+            base.blocks = None;
             base.format = None;
         }
         ResultRules {
             select: later(&base.select, &with.select),
             path: later(&base.path, &with.path),
-            pick: longer(&base.pick, &with.pick),
-            drop: longer(&base.drop, &with.drop),
+            pick: later(&base.pick, &with.pick),
+            drop: later(&base.drop, &with.drop),
             rename: merged(&base.rename, &with.rename, |_, new| new.clone()),
-            redact: longer(&base.redact, &with.redact),
+            redact: later(&base.redact, &with.redact),
             limit_items: later(&base.limit_items, &with.limit_items),
             max_bytes: later(&base.max_bytes, &with.max_bytes),
             format: later(&base.format, &with.format),
             template: later(&base.template, &with.template),
-            blocks: longer(&base.blocks, &with.blocks),
+            blocks: later(&base.blocks, &with.blocks),
             kind: later(&base.kind, &with.kind),
             uri: later(&base.uri, &with.uri),
             mime_type: later(&base.mime_type, &with.mime_type),

@@ -13,17 +13,14 @@ pub struct ResultRules {
     pub select: Option<String>,
     /// Dotted path.
     pub path: Option<String>,
-    /// Properties to keep, dotted; on a list: of each item.
-    #[schemars(length(min = 1))]
-    pub pick: Vec<String>,
-    /// Properties to leave out, dotted; `*` matches any name.
-    #[schemars(length(min = 1))]
-    pub drop: Vec<String>,
+    /// Properties to keep, dotted; on a list: of each item. `[]` takes back what an earlier rule says.
+    pub pick: Option<Vec<String>>,
+    /// Properties to leave out, dotted; `*` matches any name. `[]` takes back what an earlier rule says.
+    pub drop: Option<Vec<String>>,
     /// Old name (dotted) to new name.
     pub rename: IndexMap<String, String>,
-    /// Values replaced by `***`, dotted.
-    #[schemars(length(min = 1))]
-    pub redact: Vec<String>,
+    /// Values replaced by `***`, dotted. `[]` takes back what an earlier rule says.
+    pub redact: Option<Vec<String>>,
     /// Longest list.
     #[schemars(range(min = 1))]
     pub limit_items: Option<usize>,
@@ -33,9 +30,8 @@ pub struct ResultRules {
     pub format: Option<Format>,
     /// Handlebars template of a text result.
     pub template: Option<String>,
-    /// Several content blocks from one answer.
-    #[schemars(length(min = 1))]
-    pub blocks: Vec<BlockRules>,
+    /// Several content blocks from one answer. `[]` takes back what an earlier rule says.
+    pub blocks: Option<Vec<BlockRules>>,
     /// Kind of content.
     #[serde(rename = "as")]
     pub kind: Option<ResultKind>,

@@ -23,6 +23,8 @@ pub struct ToolRules {
     pub input: Option<Json>,
     /// Steps of a composite tool.
     pub steps: Vec<StepRules>,
+    /// `workflowId` of an Arazzo document under `workflows` of a source; absent = the tool's own name, where it is one.
+    pub workflow: Option<String>,
     /// Offline tests.
     pub tests: Vec<ToolTest>,
     /// Edits.

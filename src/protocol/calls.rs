@@ -11,10 +11,15 @@ use crate::service::{
     ClientFeatures, Completion, Context, Events, Failure, Outcome, Peer, PromptResult, ReadResult, Round,
     TASKS_EXTENSION, TraceContext,
 };
+use http::HeaderName;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
+
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
+const BAGGAGE: HeaderName = HeaderName::from_static("baggage");
 
 /// What the client declared, beyond what the service needs to know.
 #[derive(Debug, Clone, Copy, Default)]
@@ -175,7 +180,7 @@ pub(crate) fn progress_token<'a>(meta: Option<&Meta<'a>>) -> Result<Option<&'a s
 pub(crate) fn trace(scope: &Scope<'_>, meta: Option<&Meta<'_>>) -> Option<Arc<TraceContext>> {
     let from_meta = |raw: Option<&RawValue>| raw.and_then(string).map(Cow::into_owned);
     let from_header =
-        |name: &str| scope.headers.and_then(|headers| headers.get(name)?.to_str().ok()).map(str::to_owned);
+        |name: HeaderName| scope.headers.and_then(|headers| headers.get(name)?.to_str().ok()).map(str::to_owned);
     let mut found = TraceContext {
         traceparent: meta.and_then(|meta| from_meta(meta.traceparent)),
         tracestate: meta.and_then(|meta| from_meta(meta.tracestate)),
@@ -183,9 +188,9 @@ pub(crate) fn trace(scope: &Scope<'_>, meta: Option<&Meta<'_>>) -> Option<Arc<Tr
     };
     if found == TraceContext::default() {
         found = TraceContext {
-            traceparent: from_header("traceparent"),
-            tracestate: from_header("tracestate"),
-            baggage: from_header("baggage"),
+            traceparent: from_header(TRACEPARENT),
+            tracestate: from_header(TRACESTATE),
+            baggage: from_header(BAGGAGE),
         };
     }
     found.traceparent = found.traceparent.filter(|text| is_traceparent(text));

@@ -8,7 +8,7 @@ mod schema;
 use super::cursor::{Cursor, Kind, digest8};
 use super::version::Version;
 use super::{tasks, text};
-use crate::catalog::{Action, Catalog, Tool};
+use crate::catalog::{Catalog, Tool};
 use crate::service::Visible;
 use bytes::Bytes;
 use std::collections::HashMap;
@@ -172,11 +172,16 @@ impl View {
 
 impl Revision {
     fn new(catalog: &Catalog, tasks: bool, version: Version) -> Self {
-        let listed = || catalog.tools.values().enumerate().filter(|(_, tool)| listed(catalog, tool));
+        // Search mode's own tools show and reach nothing but what their caller may call: they are for everybody.
+        let listed = || {
+            let others = catalog.tools.values().enumerate();
+            let others = others.filter(|(_, tool)| !catalog.search_mode || catalog.pinned.contains(&tool.name));
+            catalog.own.iter().map(|tool| (None, tool)).chain(others.map(|(index, tool)| (Some(index), tool)))
+        };
         let style = item::Style { version, compact: listed().nth(COMPACT_FROM).is_some() };
-        let tools = Listed::new(listed(), |out, (index, tool)| {
+        let tools = Listed::new(listed(), |out, (needs, tool)| {
             item::tool(out, tool, tasks && tasks::waits(tool).is_some(), style);
-            Some(index)
+            needs
         });
         let of_resources = |templates: bool| {
             let some = catalog.resources.iter().enumerate().filter(|(_, one)| one.is_template == templates);
@@ -203,12 +208,6 @@ impl Revision {
             Kind::Prompts => &self.prompts,
         }
     }
-}
-
-fn listed(catalog: &Catalog, tool: &Tool) -> bool {
-    !catalog.search_mode
-        || matches!(tool.action, Action::Search | Action::Describe | Action::CallByName)
-        || catalog.pinned.contains(&tool.name)
 }
 
 /// True if a tool's structured results travel as `{"result": …}` to peers that know objects only.

@@ -19,25 +19,6 @@ pub(crate) enum Shape {
     Other,
 }
 
-struct Key(&'static [&'static str]);
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Option<&'static str>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Key {
-    type Value = Option<&'static str>;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a member name")
-    }
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().find(|known| **known == text).copied())
-    }
-}
-
 /// A struct of raw members that also notes repeated ones and values that are no object.
 macro_rules! members {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty = $key:literal,)* }) => {
@@ -51,6 +32,27 @@ macro_rules! members {
 
         impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[allow(non_camel_case_types)]
+                enum Key { $($field,)* Other }
+                struct KeySeed;
+                impl<'de> DeserializeSeed<'de> for KeySeed {
+                    type Value = Key;
+                    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+                        deserializer.deserialize_str(self)
+                    }
+                }
+                impl Visitor<'_> for KeySeed {
+                    type Value = Key;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("a member name")
+                    }
+                    fn visit_str<E>(self, text: &str) -> Result<Key, E> {
+                        Ok(match text {
+                            $($key => Key::$field,)*
+                            _ => Key::Other,
+                        })
+                    }
+                }
                 struct Members<'a>(PhantomData<&'a ()>);
                 impl<'de: 'a, 'a> Visitor<'de> for Members<'a> {
                     type Value = $name<'a>;
@@ -59,14 +61,14 @@ macro_rules! members {
                     }
                     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                         let mut out = $name { shape: Shape::Object, ..Default::default() };
-                        while let Some(key) = map.next_key_seed(Key(&[$($key),*]))? {
+                        while let Some(key) = map.next_key_seed(KeySeed)? {
                             match key {
-                                $(Some($key) => {
+                                $(Key::$field => {
                                     if out.$field.replace(map.next_value()?).is_some() {
                                         out.repeated = Some($key);
                                     }
                                 })*
-                                _ => {
+                                Key::Other => {
                                     map.next_value::<IgnoredAny>()?;
                                 }
                             }

@@ -7,20 +7,21 @@ use super::error::{HEADER_MISMATCH, RpcError};
 use super::jsonrpc::{Params, string};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 use std::borrow::Cow;
 
-pub(crate) const VERSION: &str = "mcp-protocol-version";
-const METHOD: &str = "mcp-method";
-const NAME: &str = "mcp-name";
+pub(crate) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 fn mismatch(text: String) -> RpcError {
     RpcError::new(HEADER_MISMATCH, text).status(400)
 }
 
 /// The one value of a header, without surrounding blanks.
-pub(crate) fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, RpcError> {
+pub(crate) fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, RpcError> {
     let mut values = headers.get_all(name).iter();
     let Some(first) = values.next() else { return Ok(None) };
     if values.next().is_some() {
@@ -32,22 +33,22 @@ pub(crate) fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'
     }
 }
 
-fn required<'h>(headers: &'h HeaderMap, name: &str) -> Result<&'h str, RpcError> {
+fn required<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<&'h str, RpcError> {
     single(headers, name)?.ok_or_else(|| mismatch(format!("Header {name} is missing")))
 }
 
-fn same(name: &str, header: &str, body: &str) -> Result<(), RpcError> {
+fn same(name: &HeaderName, header: &str, body: &str) -> Result<(), RpcError> {
     if header == body { Ok(()) } else { Err(mismatch(format!("Header {name} does not match the body"))) }
 }
 
 /// `MCP-Protocol-Version` = the claim in `_meta`.
 pub(crate) fn check_version(headers: &HeaderMap, claim: &str) -> Result<(), RpcError> {
-    same(VERSION, required(headers, VERSION)?, claim)
+    same(&VERSION, required(headers, &VERSION)?, claim)
 }
 
 /// `Mcp-Method`, and `Mcp-Name` where the method has a subject.
 pub(crate) fn check_method(headers: &HeaderMap, method: &str, params: &Params<'_>) -> Result<(), RpcError> {
-    same(METHOD, required(headers, METHOD)?, method)?;
+    same(&METHOD, required(headers, &METHOD)?, method)?;
     let subject = match method {
         "tools/call" | "prompts/get" => params.name,
         "resources/read" => params.uri,
@@ -56,11 +57,11 @@ pub(crate) fn check_method(headers: &HeaderMap, method: &str, params: &Params<'_
     };
     // A body without subject fails for its own reason later.
     let Some(subject) = subject.and_then(string) else { return Ok(()) };
-    same(NAME, &decoded(NAME, required(headers, NAME)?)?, &subject)
+    same(&NAME, &decoded(&NAME, required(headers, &NAME)?)?, &subject)
 }
 
 /// `=?base64?…?=` decoded; anything not fully wrapped is meant literally.
-fn decoded<'h>(name: &str, value: &'h str) -> Result<Cow<'h, str>, RpcError> {
+fn decoded<'h>(name: &HeaderName, value: &'h str) -> Result<Cow<'h, str>, RpcError> {
     let Some(inner) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {
         return Ok(Cow::Borrowed(value));
     };
@@ -83,6 +84,7 @@ pub(crate) fn check_params(
         params.arguments.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
     for (argument, suffix) in mirrored {
         let name = format!("mcp-param-{}", suffix.to_ascii_lowercase());
+        let name = HeaderName::try_from(name).map_err(|_| mismatch(format!("`{suffix}` can't be part of a header")))?;
         let header = single(headers, &name)?;
         let value = arguments.get(argument).filter(|value| !value.is_null());
         match (value, header) {

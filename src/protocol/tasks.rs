@@ -46,7 +46,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// How the tool waits for its job; `None` = its calls never become tasks.
 pub(crate) fn waits(tool: &Tool) -> Option<&Poll> {
     match &tool.action {
-        Action::Request(action) => action.poll.as_ref(),
+        Action::Request(action) => action.poll.as_ref().map(|plan| &plan.rules),
         _ => None,
     }
 }

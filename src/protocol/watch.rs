@@ -6,7 +6,7 @@
 
 use super::{Scope, Server};
 use crate::access::Caller;
-use crate::service::{ClientFeatures, Context, Failure, Handler, Mark};
+use crate::service::{Context, Failure, Handler, Mark};
 use indexmap::IndexSet;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -116,13 +116,9 @@ impl Server {
             caller: Arc::clone(&scope.caller),
             request_id: self.next_request_id(),
             cancel: scope.cancel.clone(),
-            events: None,
-            client: ClientFeatures::default(),
-            trace: None,
             local: scope.local,
             transport: scope.transport,
-            peer: Default::default(),
-            record: None,
+            ..Context::local()
         };
         let turn = watches.turns.acquire().await;
         let last = match self.handler.glance(&context, uri, None).await {

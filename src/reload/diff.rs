@@ -40,7 +40,9 @@ impl Diff {
         diff.removed = before.tools.keys().filter(|name| !after.tools.contains_key(*name)).cloned().collect();
         let order = !before.tools.keys().eq(after.tools.keys());
         let mode = (before.search_mode, &before.pinned) != (after.search_mode, &after.pinned);
-        diff.tools |= order || mode;
+        let own = before.own.len() != after.own.len()
+            || before.own.iter().zip(&after.own).any(|(one, other)| !looks_alike(one, other));
+        diff.tools |= order || mode || own;
         diff.prompts = format!("{:?}", before.prompts) != format!("{:?}", after.prompts);
         let shown = |catalog: &Catalog| -> Vec<_> {
             let of = |one: &Arc<crate::catalog::Resource>| {

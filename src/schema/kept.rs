@@ -71,6 +71,11 @@ impl Kept {
         self.0.plain
     }
 
+    /// True if both are one schema in memory: clones of what was kept once.
+    pub fn is_same(&self, other: &Kept) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The names of the root's `properties`, in order.
     pub fn property_names(&self) -> Vec<String> {
         let tree = self.tree();

@@ -32,7 +32,7 @@ pub struct Links {
 /// Makes links for one caller.
 pub struct Maker<'a> {
     links: &'a Links,
-    owner: String,
+    caller: &'a Caller,
 }
 
 fn owner(caller: &Caller) -> String {
@@ -41,8 +41,8 @@ fn owner(caller: &Caller) -> String {
 
 impl Links {
     /// Links that only this caller can read.
-    pub fn maker(&self, caller: &Caller) -> Maker<'_> {
-        Maker { links: self, owner: owner(caller) }
+    pub fn maker<'a>(&'a self, caller: &'a Caller) -> Maker<'a> {
+        Maker { links: self, caller }
     }
 
     /// The contents behind a link of this caller.
@@ -77,7 +77,7 @@ impl LinkMaker for Maker<'_> {
         }
         kept.push_back(Kept {
             uri: uri.clone(),
-            owner: self.owner.clone(),
+            owner: owner(self.caller),
             until: now.checked_add(LIFETIME)?,
             mime_type: Some(mime_type.to_string()),
             body: body.clone(),

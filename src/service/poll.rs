@@ -3,8 +3,8 @@
 use super::request::{Sent, elsewhere};
 use super::run::{Service, State};
 use super::{Context, Failure};
-use crate::catalog::{Action, Arguments, From, RequestAction, Tool};
-use crate::content::{Block, Content, jq::Jq};
+use crate::catalog::{Action, Arguments, From, PollPlan, RequestAction, Tool};
+use crate::content::{Block, Content};
 use crate::mapping::Poll;
 use crate::response::Response;
 use serde_json::Value;
@@ -19,15 +19,14 @@ impl Service {
         context: &Context,
         tool: &Arc<Tool>,
         action: &RequestAction,
-        rules: &Poll,
+        plan: &PollPlan,
         arguments: Arguments,
         first: Response,
     ) -> Result<Content, Failure> {
+        let rules = &plan.rules;
         let every = rules.every.map_or(Duration::from_secs(2), |every| every.0);
         let at_most = rules.at_most.map_or(Duration::from_secs(600), |limit| limit.0);
         let started = Instant::now();
-        let status = rules.status.as_deref().and_then(|text| Jq::compile(text).ok());
-        let progress = rules.progress.as_deref().and_then(|text| Jq::compile(text).ok());
         let mut reported = -1.0f64;
         let mut response = first;
         let mut location = None;
@@ -41,7 +40,7 @@ impl Service {
             let body = match serde_json::from_slice(&response.body) {
                 Ok(body) => body,
                 // The first answer may say nothing but that the job was taken on; later ones tell its state.
-                Err(_) if asked == 0 || status.is_none() || response.body.is_empty() => Value::Null,
+                Err(_) if asked == 0 || plan.status.is_none() || response.body.is_empty() => Value::Null,
                 Err(_) => return Err(unreadable("the answer is not JSON")),
             };
             if let Value::Object(members) = &body {
@@ -50,14 +49,14 @@ impl Service {
             if let Some(found) = next_location(rules, &response, &body) {
                 location = Some(found);
             }
-            if let (Some(events), Some(progress)) = (&context.events, &progress)
+            if let (Some(events), Some(progress)) = (&context.events, &plan.progress)
                 && let Ok(Some(value)) = progress.first(&body)
                 && let Some(value) = value.as_f64().filter(|value| *value > reported)
             {
                 reported = value;
                 events.progress(value, Some(1.0), None);
             }
-            let found = match status.as_ref().map(|status| status.first(&body)) {
+            let found = match plan.status.as_ref().map(|status| status.first(&body)) {
                 None => None,
                 Some(Ok(found)) => found,
                 Some(Err(error)) if asked > 0 => return Err(unreadable(&error.to_string())),

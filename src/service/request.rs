@@ -45,7 +45,7 @@ impl Service {
         match self.send(state, context, action, &arguments).await {
             Sent::Failed(content) => Ok(content),
             Sent::Answer(response) => match &action.poll {
-                Some(rules) => Box::pin(self.poll(state, context, tool, action, rules, arguments, response)).await,
+                Some(plan) => Box::pin(self.poll(state, context, tool, action, plan, arguments, response)).await,
                 None => Ok(self.shaped(tool, &response, &arguments, context)),
             },
         }
@@ -196,7 +196,8 @@ pub(super) const META_MAX_AGE: &str = "io.github.rest-mcp/maxAge";
 
 /// The URI of an answer that goes out as an embedded resource: names the call, not the API's address.
 pub(super) fn identity(tool: &Tool, context: &Context) -> String {
-    format!("rest-mcp://{}/{}", tool.name, context.request_id)
+    // For every answer, though few need it: put together without the formatting machinery.
+    ["rest-mcp://", &tool.name, "/", &context.request_id].concat()
 }
 
 /// What the model is told where there is no answer; the details go to the log.
@@ -268,7 +269,7 @@ pub(super) fn elsewhere(mut request: Request, address: &str) -> Option<Request> 
 }
 
 /// Something about the caller, for `${caller:…}`.
-fn caller_value(caller: &Caller, value: &CallerValue) -> Option<String> {
+pub(super) fn caller_value(caller: &Caller, value: &CallerValue) -> Option<String> {
     match value {
         CallerValue::Tenant => caller.tenant.as_deref().map(str::to_string),
         CallerValue::Subject => caller.subject.as_deref().map(str::to_string),

@@ -111,7 +111,10 @@ impl Service {
             note(context, "unknown_tool");
             return Err(Failure::UnknownTool(name.to_string()));
         };
-        match state.gate.decide(&context.caller, &tool).await {
+        // Search mode's own tools ask for each tool that they show or call.
+        let own = matches!(tool.action, Action::Search | Action::Describe | Action::CallByName);
+        let decision = if own { Decision::Allow } else { state.gate.decide(&context.caller, &tool).await };
+        match decision {
             Decision::Allow => {}
             // A hidden tool must look like an unknown one.
             Decision::Hide => {

@@ -1,5 +1,5 @@
-//! Composite tools: steps that don't need each other run at the same time; what already happened is
-//! reported when one fails.
+//! Composite tools: each step starts as soon as the steps that it needs have ended; what already happened is reported
+//! when one fails.
 
 use super::run::{Service, State};
 use super::{Context, Failure};
@@ -8,7 +8,8 @@ use crate::catalog::{Arguments, Step, Tool};
 use crate::content::{self, Block, Content, Json, Text};
 use crate::mapping::OnError;
 use crate::schema::kinds::{self, Kinds};
-use futures_util::future::join_all;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -39,48 +40,48 @@ impl Service {
             }
         }
         let mut ended: Vec<Option<Ended>> = steps.iter().map(|_| None).collect();
+        let mut running = FuturesUnordered::new();
+        let mut started = vec![false; steps.len()];
+        let mut stop: Option<(String, String)> = None;
         loop {
-            let ready: Vec<(usize, &Step)> = steps
-                .iter()
-                .enumerate()
-                .filter(|(index, step)| {
-                    ended.get(*index).is_some_and(Option::is_none)
-                        && step.after.iter().all(|before| ended.get(*before).is_some_and(Option::is_some))
-                })
-                .collect();
-            if ready.is_empty() {
-                break;
-            }
-            let view = Value::Object(scope.clone());
-            let results = join_all(ready.iter().map(|(_, step)| self.step(state, context, step, &view, depth))).await;
-            let mut stop = None;
-            for ((index, step), result) in ready.into_iter().zip(results) {
-                let outcome = result?;
-                let value = match &outcome {
-                    Ended::Done(value) => value.clone(),
-                    Ended::Skipped => Value::Null,
-                    Ended::Failed(text) => {
-                        if step.on_error == OnError::Stop {
-                            stop = stop.or(Some((step.id.clone(), text.clone())));
-                        }
-                        Value::Null
+            // Each starts as soon as what it needs is there; after a failure none does, and those under way end.
+            for (index, step) in steps.iter().enumerate() {
+                let ready = step.after.iter().all(|before| ended.get(*before).is_some_and(Option::is_some));
+                match started.get_mut(index) {
+                    Some(started) if ready && !*started && stop.is_none() && !context.cancel.is_cancelled() => {
+                        *started = true;
                     }
-                };
-                scope.insert(step.id.clone(), value);
-                if let Some(slot) = ended.get_mut(index) {
-                    *slot = Some(outcome);
+                    _ => continue,
                 }
+                let view = Value::Object(scope.clone());
+                running.push(async move { (index, step, self.step(state, context, step, &view, depth).await) });
+            }
+            let Some((index, step, outcome)) = running.next().await else { break };
+            let outcome = outcome?;
+            let value = match &outcome {
+                Ended::Done(value) => value.clone(),
+                Ended::Skipped => Value::Null,
+                Ended::Failed(text) => {
+                    if step.on_error == OnError::Stop {
+                        stop = stop.or_else(|| Some((step.id.clone(), text.clone())));
+                    }
+                    Value::Null
+                }
+            };
+            scope.insert(step.id.clone(), value);
+            if let Some(slot) = ended.get_mut(index) {
+                *slot = Some(outcome);
             }
             if let Some(events) = &context.events {
                 let count = ended.iter().filter(|one| one.is_some()).count();
                 events.progress(count as f64, Some(steps.len() as f64), None);
             }
-            if let Some((id, text)) = stop {
-                return Ok(report(steps, &ended, &id, &text));
-            }
-            if context.cancel.is_cancelled() {
-                return Ok(report(steps, &ended, "", "cancelled"));
-            }
+        }
+        if let Some((id, text)) = stop {
+            return Ok(report(steps, &ended, &id, &text));
+        }
+        if context.cancel.is_cancelled() {
+            return Ok(report(steps, &ended, "", "cancelled"));
         }
         let mut value = Map::new();
         for (step, outcome) in steps.iter().zip(&ended) {

@@ -64,7 +64,7 @@ impl Prometheus {
 
     /// The same as OpenMetrics (`application/openmetrics-text; version=1.0.0`), with exemplars.
     pub fn render_open(&self) -> String {
-        exemplar::open_metrics(&self.render())
+        exemplar::open_metrics(&self.render(), CALLS)
     }
 
     /// Sums up what was measured since the last time. Between two calls every measurement takes memory of its own:
@@ -91,11 +91,14 @@ fn describe() {
     describe_gauge!(UPSTREAM_BREAKER, "Circuit breaker by source: 0 closed, 1 open, 2 trying");
 }
 
+/// Counters of tools by outcome.
+type Calls = HashMap<String, Vec<(&'static str, Counter)>>;
+
 /// Metrics of the server as a whole.
 #[derive(Clone)]
 pub struct Meters {
-    /// Counters of tools by outcome: making a handle anew costs more than counting.
-    calls: Arc<RwLock<HashMap<String, Vec<(&'static str, Counter)>>>>,
+    /// Kept: making a handle anew costs more than counting.
+    calls: Arc<RwLock<Calls>>,
     in_flight: Gauge,
     seconds: Histogram,
     inside: Histogram,
@@ -134,14 +137,14 @@ impl Meters {
     /// `invalid`, `input_required` or `failed`; `upstream` is the part of `elapsed` spent waiting for
     /// the API; `ids` become the series' exemplar.
     pub fn end(&self, tool: &str, outcome: &'static str, elapsed: Duration, upstream: Duration, ids: Ids<'_>) {
-        exemplar::keep(format!("{CALLS}{{tool=\"{tool}\",outcome=\"{outcome}\"}}"), ids);
+        exemplar::keep(tool, outcome, ids);
         self.call(tool, outcome).increment(1);
         self.seconds.record(elapsed.as_secs_f64());
         self.inside.record(elapsed.saturating_sub(upstream).as_secs_f64());
     }
 
     fn call(&self, tool: &str, outcome: &'static str) -> Counter {
-        let known = |calls: &HashMap<String, Vec<(&'static str, Counter)>>| {
+        let known = |calls: &Calls| {
             calls.get(tool)?.iter().find(|(known, _)| *known == outcome).map(|(_, counter)| counter.clone())
         };
         if let Some(counter) = known(&self.calls.read().unwrap_or_else(PoisonError::into_inner)) {

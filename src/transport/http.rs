@@ -276,8 +276,8 @@ impl Http {
 }
 
 /// A response with one JSON text.
-fn json(status: StatusCode, text: Vec<u8>) -> Response<Body> {
-    let mut response = Response::new(Body::full(text));
+fn json(status: StatusCode, text: Body) -> Response<Body> {
+    let mut response = Response::new(text);
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
@@ -293,7 +293,7 @@ fn bare(status: StatusCode) -> Response<Body> {
 /// A refusal for a reason of the transport's own; always with a JSON-RPC body, so that no client
 /// mistakes it for an older kind of server.
 fn refusal(status: StatusCode, text: impl Into<std::borrow::Cow<'static, str>>) -> Response<Body> {
-    json(status, RpcError::new(INVALID_REQUEST, text).write(None))
+    json(status, Body::full(RpcError::new(INVALID_REQUEST, text).write(None)))
 }
 
 fn crowded() -> Response<Body> {

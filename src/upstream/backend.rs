@@ -110,7 +110,7 @@ impl Backend {
                 return Err(problems);
             }
         };
-        let direct = origin.as_ref().filter(|url| url.scheme() == "http").map(|_| Direct::new(limits, nowhere));
+        let direct = origin.as_ref().filter(|url| url.scheme() == "http").map(|url| Direct::new(url, limits, nowhere));
         Ok(Arc::new(Backend {
             origin,
             direct,

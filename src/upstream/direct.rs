@@ -13,8 +13,10 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use reqwest::ResponseBuilderExt;
 use tower::Service;
 use tower_http::decompression::{Decompression, DecompressionBody};
+use url::Url;
 
 type Pool = Client<HttpConnector<Resolver>, Full<Bytes>>;
 
@@ -30,11 +32,13 @@ pub(super) enum Failed {
 #[derive(Clone)]
 pub(super) struct Direct {
     pool: Decompression<Pool>,
+    /// `Host` of the origin.
+    host: Option<HeaderValue>,
 }
 
 impl Direct {
     /// A client with the pool and the time limits of the general one.
-    pub(super) fn new(limits: &Limits, public_only: bool) -> Direct {
+    pub(super) fn new(origin: &Url, limits: &Limits, public_only: bool) -> Direct {
         let mut connector = HttpConnector::new_with_resolver(Resolver { public_only });
         connector.set_nodelay(true);
         connector.set_keepalive(Some(IDLE));
@@ -44,7 +48,12 @@ impl Direct {
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(limits.concurrency.max(1))
             .build(connector);
-        Direct { pool: Decompression::new(pool) }
+        let host = origin.host_str().map(|host| match origin.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        });
+        let host = host.and_then(|host| HeaderValue::try_from(host).ok());
+        Direct { pool: Decompression::new(pool), host }
     }
 
     /// Sends one request and waits for the head of the answer.
@@ -54,10 +63,19 @@ impl Direct {
         *request.uri_mut() = Uri::try_from(hop.url.as_str()).map_err(|_| Failed::Url)?;
         let headers = request.headers_mut();
         *headers = hop.headers.clone();
+        // The pool would make it anew for each request.
+        if let (Some(host), header::Entry::Vacant(place)) = (&self.host, headers.entry(header::HOST)) {
+            place.insert(host.clone());
+        }
         headers.entry(header::USER_AGENT).or_insert(HeaderValue::from_static(USER_AGENT));
         headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
         let answer: http::Response<DecompressionBody<Incoming>> =
             self.pool.clone().call(request).await.map_err(Failed::Exchange)?;
-        Ok(answer.map(reqwest::Body::wrap).into())
+        // Without an URL of ours the general client's type parses one for each answer.
+        let (mut head, body) = answer.into_parts();
+        let known =
+            http::Response::builder().url(hop.url.clone()).body(()).map(|empty| empty.into_parts().0.extensions);
+        head.extensions = known.unwrap_or_default();
+        Ok(http::Response::from_parts(head, reqwest::Body::wrap(body)).into())
     }
 }

@@ -204,6 +204,7 @@ fn whole_key(caller: &Caller, tool: &str) -> [u8; 32] {
         caller.tenant.as_deref(),
         caller.scopes,
         caller.claims.as_deref(),
+        caller.local,
         tool,
     ]);
     Sha256::digest(seen.to_string()).into()

@@ -274,3 +274,33 @@ proptest! {
         });
     }
 }
+
+#[test]
+fn what_rego_decided_holds_for_the_same_caller_and_tool_only() {
+    let access =
+        policy("package mcp\nallow if input.caller.claims.level == 2\nallow if input.tool.name == \"free\"\n", "");
+    let caller = |level: u32| Caller { claims: Some(Arc::new(json!({ "level": level }))), ..Caller::default() };
+    let (paid, free) = (tool("paid", &[], "GET"), tool("free", &[], "GET"));
+    // Twice each, so that the second answer may be a remembered one.
+    for _ in 0..2 {
+        assert_eq!(access.decide(&caller(1), &paid), Decision::Hide);
+        assert_eq!(access.decide(&caller(2), &paid), Decision::Allow);
+        assert_eq!(access.decide(&caller(1), &free), Decision::Allow);
+        assert_eq!(access.decide(&of("acme"), &paid), Decision::Hide);
+    }
+    // More callers than are remembered of one tool.
+    for level in 0..200 {
+        let expected = if level == 2 { Decision::Allow } else { Decision::Hide };
+        assert_eq!(access.decide(&caller(level), &paid), expected, "{level}");
+    }
+}
+
+#[test]
+fn a_policy_that_looks_at_the_clock_is_asked_each_time() {
+    let access = policy("package mcp\nallow if time.now_ns() % 2000 < 1000\n", "");
+    let caller = Caller::default();
+    let paid = tool("paid", &[], "GET");
+    // The clock moves on between any two of these: both answers come up.
+    let allowed = (0..500).filter(|_| access.decide(&caller, &paid) == Decision::Allow).count();
+    assert!(allowed > 0 && allowed < 500, "{allowed}");
+}

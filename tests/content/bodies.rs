@@ -78,6 +78,27 @@ fn a_lone_surrogate_does_not_break_the_whole_message() {
     assert_eq!(structured(&content), Some(json!({"a": "x\u{fffd}y", "b": "😀", "c": "\\ud800"})));
 }
 
+/// RFC 8259, section 6: many readers hold a double; they refuse the whole message or make infinity of the rest.
+#[test]
+fn a_number_that_no_double_holds_is_the_text_of_its_digits() {
+    let long = "9".repeat(400);
+    let small = format!("1{}", "0".repeat(308));
+    let body = format!(
+        r#"{{"a": 1e400, "b": [-1E+999, 1e308, 1e-999], "1e400": "1e400\\\"1e400", "c": {long}, "d": {small}, "e": 0.{long}e2}}"#
+    );
+    let text = format!(
+        r#"{{"a": "1e400", "b": ["-1E+999", 1e308, 1e-999], "1e400": "1e400\\\"1e400", "c": "{long}", "d": {small}, "e": 0.{long}e2}}"#
+    );
+    let content = content_of(&Make::new().tool(), &answer(200, "application/json", body.clone()));
+    assert_eq!(spoken(&content), [text]);
+    assert_eq!(structured(&content).unwrap()["a"], "1e400");
+    // What is published is kept to: the leaf is nulled and counted, its digits stay in the text.
+    let schema = json!({"type": "object", "properties": {"a": {"type": ["number", "null"]}}});
+    let content = content_of(&Make::new().output(schema).tool(), &answer(200, "application/json", body));
+    assert_eq!(structured(&content).unwrap()["a"], Value::Null);
+    assert_eq!(content.meta.unwrap()[META_NULLED], json!(1));
+}
+
 #[test]
 fn json_nested_without_end_is_passed_as_text_only() {
     let tool = Make::new().tool();

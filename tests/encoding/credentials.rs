@@ -108,7 +108,7 @@ mod masks {
             url: "http://127.0.0.1/x?key=in%20the-url".to_owned(),
             headers,
             body: None,
-            secret_in_url: vec![23..35],
+            secret_in_url: std::iter::once(23..35).collect(),
             secrets: secrets.iter().map(|secret| Secret::new(*secret)).collect(),
         }
     }

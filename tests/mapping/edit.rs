@@ -48,7 +48,7 @@ fn results_merge_by_key_and_a_later_form_replaces_the_earlier() {
     )
     .result
     .unwrap();
-    assert_eq!((merged.pick.as_slice(), merged.limit_items), (["id".to_owned()].as_slice(), Some(9)));
+    assert_eq!((merged.pick, merged.limit_items), (Some(vec!["id".to_owned()]), Some(9)));
     assert_eq!((merged.format, merged.template.as_deref()), (None, Some("{{id}}")));
     let merged = edits(
         "{ result: { path: items, pick: [id], drop: [x], as: text } }",
@@ -56,7 +56,7 @@ fn results_merge_by_key_and_a_later_form_replaces_the_earlier() {
     )
     .result
     .unwrap();
-    assert_eq!((merged.path, merged.pick.is_empty(), merged.drop), (None, true, vec!["x".to_owned()]));
+    assert_eq!((merged.path, merged.pick, merged.drop), (None, None, Some(vec!["x".to_owned()])));
     assert_eq!((merged.format, merged.kind), (Some(Format::Csv), Some(ResultKind::Auto)));
 }
 

@@ -177,7 +177,7 @@ fn every_key_of_the_reference_is_read_with_its_meaning() {
         matches!(&mapping.tools["list_pets"].edits.description, Some(Description::From(from)) if from.max_chars == Some(400))
     );
     assert_eq!(mapping.tools["watch_pets"].edits.stream.as_ref().unwrap().mode, StreamMode::Collect);
-    let blocks = &mapping.tools["watch_pets"].edits.result.as_ref().unwrap().blocks;
+    let blocks = &mapping.tools["watch_pets"].edits.result.as_ref().unwrap().blocks.as_ref().unwrap();
     assert!(matches!(&blocks[1], BlockRules::Image { data, .. } if data == "image.base64"));
     assert_eq!(mapping.tools["onboard_customer"].steps[1].on_error, OnError::Continue);
     assert_eq!(mapping.prompts["triage"].messages[0].role, Role::User);

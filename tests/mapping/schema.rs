@@ -19,6 +19,68 @@ fn the_shipped_schemas_are_those_of_the_types() {
 }
 
 #[test]
+fn the_shipped_references_are_those_of_the_types() {
+    for (name, wanted) in [("REFERENCE.md", mapping::reference::mapping()), ("SETTINGS.md", config::reference())] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("mappings").join(name);
+        if std::env::var_os("WRITE_SCHEMAS").is_some() {
+            std::fs::write(&file, &wanted).unwrap();
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text == wanted, "{name} is not that of the types; run the test with WRITE_SCHEMAS=1");
+    }
+}
+
+/// Every key has its line in its section, every section says where it stands, and every example is one of its kind.
+#[test]
+fn the_reference_has_every_key_and_examples_that_hold() {
+    for (schema, text) in
+        [(mapping::json_schema(), mapping::reference::mapping()), (config::json_schema(), config::reference())]
+    {
+        let mut sections = text.split("\n## ");
+        let first = sections.next().unwrap();
+        let sections: Vec<(&str, &str)> = sections.map(|section| section.split_once('\n').unwrap()).collect();
+        for key in schema["properties"].as_object().unwrap().keys() {
+            assert!(first.contains(&format!("| `{key}`")), "{key}");
+        }
+        let shared = schema["$defs"].get("ToolEdits").and_then(|edits| edits["properties"].as_object());
+        for (name, definition) in schema["$defs"].as_object().unwrap() {
+            let own = definition["properties"].as_object();
+            let branches = definition["oneOf"].as_array().into_iter().flatten();
+            let keys: Vec<&String> = own
+                .into_iter()
+                .chain(branches.filter_map(|one| one["properties"].as_object()))
+                .flat_map(|all| all.keys())
+                .collect();
+            if keys.is_empty() {
+                continue;
+            }
+            let (_, section) = sections.iter().find(|(title, _)| title == name).unwrap_or_else(|| panic!("{name}"));
+            assert!(section.contains("Stands at `"), "{name}");
+            for key in keys {
+                let elsewhere = name == "ToolRules" && shared.is_some_and(|shared| shared.contains_key(key));
+                assert!(elsewhere || section.contains(&format!("| `{key}`")), "{name}.{key}");
+            }
+        }
+        for (title, _) in &sections {
+            assert!(schema["$defs"].get(title).is_some(), "{title} is no definition");
+        }
+    }
+    let schema = mapping::json_schema();
+    for (name, example) in mapping::reference::EXAMPLES {
+        let mut root = schema.clone();
+        assert!(root["$defs"].get(name).is_some(), "{name}");
+        root["properties"] = json!({"example": {"$ref": format!("#/$defs/{name}")}});
+        root["required"] = json!(["example"]);
+        let text = format!("example:\n  {}", example.replace('\n', "\n  "));
+        let validator = jsonschema::validator_for(&root).unwrap();
+        let tree = super::document(&text).root;
+        let errors: Vec<String> =
+            validator.iter_errors(&tree).map(|error| format!("{} {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{name}: {errors:#?}");
+    }
+}
+
+#[test]
 fn the_schemas_are_valid_and_closed_everywhere() {
     for schema in [mapping::json_schema(), config::json_schema()] {
         assert!(jsonschema::meta::is_valid(&schema));

@@ -3,6 +3,7 @@
 use super::support::{codes, only, read_body, read_text, set};
 use rest_mcp::diagnostic::Severity;
 use rest_mcp::openapi::{ReadOptions, read};
+use serde_json::json;
 
 #[test]
 fn what_is_no_openapi_document_is_refused_with_a_way_out() {
@@ -123,4 +124,33 @@ fn many_problems_of_a_kind_are_counted_not_listed() {
     assert_eq!(api.operations.len(), 200);
     assert_eq!(report.diagnostics.len(), 51);
     assert!(report.diagnostics[50].message.starts_with("150 more"));
+}
+
+#[test]
+fn descriptions_lose_web_links_but_not_their_words() {
+    let cases = [
+        ("See [Media types](https://docs.example/a#b) for all.", "See Media types for all."),
+        ("Made. For more information, see \"[Paging](https://docs.example/paging).\"", "Made."),
+        ("First.\nLearn more about [ids](https://docs.example/ids).\nLast.", "First.\n\nLast."),
+        ("Click [here](https://docs.example).", "Click [here](https://docs.example)."),
+        ("Write `[label](https://docs.example)`.", "Write `[label](https://docs.example)`."),
+        ("For more information, see [all](https://docs.example).", "For more information, see all."),
+        ("For more information, ask.", "For more information, ask."),
+        (
+            "An ![icon](https://docs.example/i.png) and [a](#b) and [c](mailto:d@example.org).",
+            "An icon and [a](#b) and [c](mailto:d@example.org).",
+        ),
+        ("[one](https://a.example) [two](https://b.example", "one [two](https://b.example"),
+    ];
+    for (written, read) in cases {
+        let body = json!({"/": {"get": {"operationId": "a", "description": written, "parameters": [
+            {"name": "q", "in": "query", "description": written, "schema": {"type": "object", "properties": {"x": {"description": written}}}}
+        ]}}});
+        let (api, report) = read_body("3.1.0", &format!("paths: {body}"));
+        assert!(report.is_empty(), "{report:?}");
+        let operation = only(&api);
+        assert_eq!(operation.description.as_deref(), Some(read));
+        assert_eq!(operation.parameters[0].description.as_deref(), Some(read));
+        assert_eq!(operation.parameters[0].schema.json["properties"]["x"]["description"], read);
+    }
 }

@@ -1,6 +1,6 @@
 //! The catalog of the service's double.
 
-use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, Prompt, RequestAction, Resource, Tool};
+use rest_mcp::catalog::{Action, Annotations, Catalog, Input, Output, PollPlan, Prompt, RequestAction, Resource, Tool};
 use rest_mcp::mapping::{Poll, PromptArgument, PromptRules, Questions};
 use rest_mcp::schema::check::Checker;
 use rest_mcp::schema::kept::Kept;
@@ -63,7 +63,7 @@ pub fn catalog_with_jobs() -> Catalog {
             errors: None,
             timeout: None,
             paginate: None,
-            poll: Some(Poll { questions, ..Poll::default() }),
+            poll: Some(PollPlan::compile(&Poll { questions, ..Poll::default() }).unwrap()),
             stream: None,
             idempotent: false,
             own: Vec::new(),

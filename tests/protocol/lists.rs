@@ -1,12 +1,14 @@
 //! Lists and results, shaped by the revision they are told in.
 
 use super::any_era::{ask_in, peer_of};
-use super::double::catalog;
+use super::double::{catalog, tool};
 use super::official::known_members;
 use super::peer::{Peer, code, modern, request, text};
+use rest_mcp::catalog::Annotations;
 use rest_mcp::protocol::{Settings, Version};
 use rest_mcp::transport;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 #[tokio::test]
 async fn row_04_and_27_no_object_has_a_member_that_its_revision_does_not_know() {
@@ -223,4 +225,64 @@ async fn a_cursor_of_one_caller_does_not_open_the_list_of_another() {
     assert_eq!(names, ["text", "audio", "fail"]);
     let answer = peer.ask(modern(json!(3), "tools/list", json!({}))).await;
     assert_eq!(answer["result"]["cacheScope"], "private");
+}
+
+#[tokio::test]
+async fn long_lists_leave_out_what_says_nothing_new() {
+    let all = |count: usize| {
+        let mut catalog = catalog();
+        catalog.tools.clear();
+        for n in 0..count {
+            let mut one = tool(&format!("tool{n}"));
+            match n % 4 {
+                0 => one.description = "The tool\n\nDoes it.".to_owned(),
+                1 => {
+                    // Deletes: what MCP takes for granted, but for being idempotent.
+                    one.annotations =
+                        Annotations { read_only: false, destructive: true, idempotent: true, open_world: true };
+                }
+                2 => {
+                    one.annotations =
+                        Annotations { read_only: false, destructive: true, idempotent: false, open_world: true }
+                }
+                _ => {
+                    one.annotations =
+                        Annotations { read_only: false, destructive: false, idempotent: false, open_world: false }
+                }
+            }
+            one.title = Some("The tool".to_owned());
+            catalog.tools.insert(one.name.clone(), Arc::new(one));
+        }
+        catalog
+    };
+    for version in Version::ALL {
+        let mut peer = peer_of(version).await;
+        let knows_hints = version.as_str() >= "2025-03-26";
+        peer.double.swap(all(128));
+        let short = peer.ask(ask_in(version, "a", "tools/list", Value::Null)).await["result"]["tools"].clone();
+        let first = &short[0]["annotations"];
+        assert_eq!(first.get("openWorldHint").is_some(), knows_hints, "{version:?}");
+        peer.double.swap(all(129));
+        let long = peer.ask(ask_in(version, "b", "tools/list", Value::Null)).await["result"]["tools"].clone();
+        assert_eq!(long.as_array().unwrap().len(), 129);
+        let hints = |n: usize| {
+            let mut hints = long[n].get("annotations").cloned().unwrap_or_else(|| json!({}));
+            hints.as_object_mut().unwrap().remove("title");
+            hints
+        };
+        let expected = [
+            json!({"readOnlyHint": true, "destructiveHint": false}),
+            json!({"idempotentHint": true}),
+            json!({}),
+            json!({"destructiveHint": false, "openWorldHint": false}),
+        ];
+        for (n, expected) in expected.into_iter().enumerate() {
+            assert_eq!(hints(n), if knows_hints { expected } else { json!({}) }, "{version:?} {n}");
+        }
+        // The description begins with the title; that of the second does not.
+        let title = |n: usize| long[n].get("title").or(long[n].get("annotations").and_then(|hints| hints.get("title")));
+        assert_eq!(title(0), None, "{version:?}");
+        assert_eq!(title(1).is_some(), knows_hints, "{version:?}");
+        assert_eq!(long[0]["description"], "The tool\n\nDoes it.");
+    }
 }

@@ -339,13 +339,14 @@ async fn a_swapped_catalog_is_listed_at_once() {
 }
 
 #[tokio::test]
-async fn search_mode_lists_only_what_is_pinned() {
+async fn search_mode_lists_its_own_tools_and_what_is_pinned() {
     let mut searching = catalog();
     searching.search_mode = true;
     searching.pinned = vec!["text".to_owned()];
+    searching.own = vec![searching.tools["image"].clone()];
     let mut peer = Peer::with(searching, Settings::default(), transport::Settings::default());
     let tools = peer.ask(modern(json!(1), "tools/list", json!({}))).await["result"]["tools"].clone();
-    assert_eq!(tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["text"]);
+    assert_eq!(tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["image", "text"]);
     assert_eq!(text(&peer.ask(modern(json!(2), "tools/call", json!({"name": "echo"}))).await), "none");
 }
 

@@ -1,6 +1,7 @@
 //! Messages for a model.
 
 use rest_mcp::schema::check::{Checker, Problem, pattern_problem};
+use rest_mcp::schema::kept::Kept;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -234,4 +235,23 @@ fn unusable_patterns_are_told_from_usable_ones() {
     assert_eq!(pattern_problem("^[a-z]{2,}$"), None);
     assert_eq!(pattern_problem("^(?!x)\\d+$"), None);
     assert!(pattern_problem("(unclosed").is_some());
+}
+
+#[test]
+fn a_kept_schema_is_the_schema_that_was_given() {
+    let mut deep = json!({"type": "string"});
+    for level in 0..200 {
+        let schema =
+            json!({"type": "object", "properties": {"a": deep, "b": true, "n": {"maximum": 0.1 + f64::from(level)}}});
+        let kept = Kept::new(&schema);
+        assert_eq!(*kept.tree(), schema, "{level}");
+        assert_eq!(kept.text(), schema.to_string(), "{level}");
+        assert_eq!(kept.property_names(), ["a", "b", "n"], "{level}");
+        assert!(kept.has_object_root() && !kept.is_plain());
+        assert_eq!(kept, Kept::from(schema.clone()));
+        deep = schema;
+    }
+    assert!(Kept::new(&json!({"type": "object", "properties": {"a": {}}})).is_plain());
+    assert!(!Kept::new(&json!({"type": "object", "properties": {"a": {"x-mcp-header": "A"}}})).is_plain());
+    assert!(!Kept::new(&json!({"type": ["object", "null"]})).has_object_root());
 }

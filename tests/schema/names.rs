@@ -168,3 +168,12 @@ fn texts_are_cut_between_words() {
     assert_eq!(cut_at_word("unbreakable", 5), "unbr…");
     assert_eq!(estimated_tokens(4001), 1001);
 }
+
+#[test]
+fn errors_that_say_no_more_than_their_status_are_not_told() {
+    let errors =
+        [("404", "Not Found"), ("401", "Requires authentication"), ("403", "forbidden."), ("409", "Name taken")];
+    let errors = errors.map(|(status, text)| (status.to_owned(), text.to_owned()));
+    assert_eq!(describe(Some("Find"), None, "GET", "/x", None, &errors), "Find\n\nErrors: 409 Name taken");
+    assert_eq!(describe(Some("Find"), None, "GET", "/x", None, &errors[..3]), "Find");
+}

@@ -38,12 +38,13 @@ async fn each_fault_is_told_truly_and_repeated_only_where_that_is_harmless() {
     let long = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100000\r\n\r\n".to_vec();
     let status = |status: &str, headers: &str| answer(status, headers, "");
     type Fault = Box<dyn Fn() -> Act + Send + Sync>;
+    type Case<'a> = (&'a str, Fault, &'a str, [&'a str; 2], [usize; 2]);
     let act = |bytes: Vec<u8>, make: fn(Vec<u8>) -> Act| -> Fault { Box::new(move || make(bytes.clone())) };
     // The fault, the limits, what is said, how often a GET and a POST are sent.
     let patient = "retries: 2";
     let hasty = "retries: 2, timeout: 400ms";
     let unknown = "Whether the API has carried out the request is unknown";
-    let cases: Vec<(&str, Fault, &str, [&str; 2], [usize; 2])> = vec![
+    let cases: Vec<Case<'_>> = vec![
         (
             "reset before the answer",
             act(Vec::new(), Act::SendAndReset),

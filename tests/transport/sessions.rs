@@ -1,6 +1,7 @@
 //! Legacy sessions over Streamable HTTP, and life without them.
 
 use super::client::Site;
+use crate::protocol::double::{catalog, tool};
 use crate::protocol::peer::{initialize, request, text};
 use rest_mcp::protocol::{self, Version};
 use rest_mcp::transport::{self, Settings};
@@ -146,4 +147,32 @@ async fn an_id_may_not_be_used_twice_at_once() {
         _ = site.saw() => {}
     }
     assert_eq!(site.post(&[&session], &call).await.refusal(), (200, -32600));
+}
+
+#[tokio::test]
+async fn long_lists_come_whole_in_both_eras_and_over_streams() {
+    let site = Site::start().await;
+    let mut long = catalog();
+    for n in 0..600 {
+        let mut one = tool(&format!("tool_{n}"));
+        one.description = format!("Number {n}, \"quoted\" and said at length: {}", "é".repeat(100));
+        long.tools.insert(one.name.clone(), std::sync::Arc::new(one));
+    }
+    let names: Vec<Value> = long.tools.keys().map(|name| json!(name)).collect();
+    site.double.swap(long);
+    let listed = |answer: &Value| -> Vec<Value> {
+        answer["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect()
+    };
+    let modern = site.modern("tools/list", json!({})).await;
+    assert!(modern.body.len() > 150_000);
+    assert_eq!(listed(&modern.json()), names);
+    let session = site.session(Version::V2025_11_25).await;
+    let session = format!("Mcp-Session-Id: {session}");
+    let ask = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list"});
+    assert_eq!(listed(&site.post(&[&session], &ask).await.json()), names);
+    // A client that takes event streams only.
+    let headers = ["Content-Type: application/json", "Accept: text/event-stream", session.as_str()];
+    let stream = site.open("POST", "/mcp", &headers, ask.to_string().as_bytes()).await;
+    let mut stream = stream.speaks(Version::V2025_11_25, "tools/list");
+    assert_eq!(listed(&stream.message().await.unwrap()), names);
 }

@@ -145,6 +145,7 @@ impl Compiler<'_> {
             None => From::Argument(String::new()),
         };
         if let Some(edits) = &edits {
+            self.given_fits(making, arguments, &property, key.map(String::as_str).unwrap_or_default(), edits);
             default = edits.default.clone();
             if let Some(value) = &edits.value {
                 let at =
@@ -218,6 +219,34 @@ impl Compiler<'_> {
         match slot.resolve(&self.here()).map_err(|error| error.to_string())? {
             Resolved::Plain(text) => Ok(From::Fixed(Value::String(text))),
             Resolved::Secret(secret) => Ok(From::Secret(secret)),
+        }
+    }
+
+    /// Warns about edits of a `tools` entry that a rule leaves without effect.
+    pub(super) fn merged_arguments(&mut self, making: &Making<'_>) {
+        let Some(pointer) = &making.pointer else { return };
+        for (key, own) in making.own.iter().flat_map(|own| &own.args) {
+            let Some(all) = making.edits.args.get(key) else { continue };
+            let (why, fix) = if own.value.is_none() && all.value.is_some() {
+                ("fixes", "delete it, or take the argument out of the rule".to_string())
+            } else if own.hide.is_none() && own.value.is_none() && all.hide == Some(true) {
+                ("hides", format!("add `hide: false` to `{key}`, or delete it"))
+            } else {
+                continue;
+            };
+            let given = [
+                ("rename", own.rename.is_some()),
+                ("description", own.description.is_some()),
+                ("required", own.required.is_some()),
+                ("mirror", own.mirror.is_some()),
+            ];
+            if let Some((useless, _)) = given.iter().find(|(_, given)| *given) {
+                let place = making.at.key(&format!("{pointer}/args/{}/{useless}", super::token(key)));
+                let message = format!("tool `{}`: `{useless}` has no effect: a rule {why} `{key}`", making.name);
+                let mut warning = problem("no-effect", message, place).fix(fix);
+                warning.severity = crate::diagnostic::Severity::Warning;
+                self.report.push(warning);
+            }
         }
     }
 

@@ -41,7 +41,7 @@ pub(super) fn wanted_tools<'a>(unit: &'a Unit, at: At<'_>) -> (Vec<Chosen<'a>>, 
         .tools
         .iter()
         .filter(|(name, rules)| {
-            let workflow = rules.operation.is_none() && super::workflow::is_workflow(unit, name);
+            let workflow = super::workflow::workflow_of(unit, name, rules).is_some();
             rules.request.is_none() && rules.steps.is_empty() && !workflow
         })
         .map(|(name, rules)| Entry { name, rules, used: false })

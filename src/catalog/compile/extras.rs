@@ -21,10 +21,15 @@ impl Compiler<'_> {
             let Some(name) = location.and_then(|location| location.strip_prefix("operation ")).map(str::trim) else {
                 continue;
             };
-            if self.tool_for(name, None).is_some() {
-                continue;
-            }
             let place = at.value(&format!("{pointer}/poll/location"));
+            match self.tool_for(name, None) {
+                Ok(Some(_)) => continue,
+                Ok(None) => {}
+                Err(several) => {
+                    self.report.push(self.ambiguous(name, &several, place));
+                    continue;
+                }
+            }
             let diagnostic =
                 problem("unknown-call", format!("`poll.location`: there is no operation or tool `{name}`"), place);
             let known: Vec<&str> = self
@@ -44,7 +49,15 @@ impl Compiler<'_> {
     pub(super) fn resources(&mut self, unit: &Unit, at: At<'_>) {
         for (name, rules) in &unit.mapping.resources {
             let pointer = format!("/resources/{}", token(name));
-            let Some(tool) = self.tool_for(&rules.operation, rules.source.as_deref()) else {
+            let found = match self.tool_for(&rules.operation, rules.source.as_deref()) {
+                Ok(found) => found,
+                Err(several) => {
+                    let place = at.value(&format!("{pointer}/operation"));
+                    self.report.push(self.ambiguous(&rules.operation, &several, place));
+                    continue;
+                }
+            };
+            let Some(tool) = found else {
                 let names: Vec<String> = self.catalog.tools.keys().cloned().collect();
                 let mut diagnostic = problem(
                     "stale-edit",

@@ -156,7 +156,9 @@ impl Compiler<'_> {
                 errors: edits.errors.clone(),
                 timeout: edits.timeout.map(|timeout| timeout.0),
                 paginate,
-                poll: edits.poll.clone(),
+                poll: edits.poll.as_ref().map(crate::catalog::PollPlan::compile).transpose().map_err(
+                    |(key, message)| problem("bad-filter", message, at.value(&format!("{pointer}/poll/{key}"))),
+                )?,
                 stream: edits.stream.clone(),
                 own: super::person::own_arguments(edits),
                 aliases,
@@ -165,15 +167,11 @@ impl Compiler<'_> {
             confirm: confirm(edits.confirm.as_deref(), name, &request.method, &request.path).map_err(|message| {
                 problem("bad-template", format!("`confirm`: {message}"), at.value(&format!("{pointer}/confirm")))
             })?,
-            requires_client: match super::person::tasks_without_job(edits) {
+            requires_client: match super::person::idle_task_edit(edits) {
                 None => capabilities(edits.requires_client.as_deref()),
-                Some((message, fix)) => {
-                    return Err(problem(
-                        "no-effect",
-                        message.to_string(),
-                        at.key(&format!("{pointer}/requires_client")),
-                    )
-                    .fix(fix));
+                Some((key, message, fix)) => {
+                    let place = at.key(&format!("{pointer}/{key}"));
+                    return Err(problem("no-effect", message.to_string(), place).fix(fix));
                 }
             },
             result,
@@ -289,8 +287,14 @@ impl Compiler<'_> {
             text if text.starts_with("text/") => BodyKind::Text,
             _ => BodyKind::Json,
         };
-        let variant =
-            BodyVariant { media_type, kind, encoding: Default::default(), parts: Default::default(), xml: None, transfer: None };
+        let variant = BodyVariant {
+            media_type,
+            kind,
+            encoding: Default::default(),
+            parts: Default::default(),
+            xml: None,
+            transfer: None,
+        };
         Ok(Some(BodyPlan { variants: vec![variant], required: true }))
     }
 

@@ -4,7 +4,7 @@ use super::edits::{Chosen, wanted_tools};
 use super::output::Answers;
 use super::{At, Compiler, Unit, problem, token};
 use crate::catalog::name::{NameCandidate, tool_names};
-use crate::catalog::{Action, Annotations, Input, OperationRef, Output, RequestAction, Tool, hints};
+use crate::catalog::{Action, Annotations, Input, OperationRef, Output, PollPlan, RequestAction, Tool, hints};
 use crate::diagnostic::{Diagnostic, Place, hint::nearest};
 use crate::mapping::{AnnotationEdits, ClientCapability, Description, Paginate, Source, ToolEdits};
 use crate::openapi::{Api, Operation, ParameterIn, RoutePart};
@@ -178,6 +178,7 @@ impl Compiler<'_> {
         self.late_arguments(making, &mut arguments)?;
         self.stale_arguments(making, &arguments, &[]);
         self.asked_arguments(making, &arguments)?;
+        self.merged_arguments(making);
         let input = arguments.input(&self.profile, &making.edits, body.as_ref().and_then(|body| body.check.clone()));
         let output = self.output(making)?;
         let (published_output, accept, plan) = (output.schema, output.accept, output.plan.clone());
@@ -202,14 +203,20 @@ impl Compiler<'_> {
             errors: making.edits.errors.clone(),
             timeout: making.edits.timeout.map(|timeout| timeout.0),
             paginate,
-            poll: making.edits.poll.clone(),
+            poll: making
+                .edits
+                .poll
+                .as_ref()
+                .map(PollPlan::compile)
+                .transpose()
+                .map_err(|(key, message)| problem("bad-filter", message, making.place(&format!("poll/{key}"))))?,
             stream: making.edits.stream.clone(),
             idempotent: making.edits.annotations.and_then(|a| a.idempotent).unwrap_or(idempotent),
             own: super::person::own_arguments(&making.edits),
             aliases: Vec::new(),
         };
-        if let Some((message, fix)) = super::person::tasks_without_job(&making.edits) {
-            return Err(problem("no-effect", message.to_string(), making.place("requires_client")).fix(fix));
+        if let Some((key, message, fix)) = super::person::idle_task_edit(&making.edits) {
+            return Err(problem("no-effect", message.to_string(), making.place(key)).fix(fix));
         }
         let published = Kept::new(&input.published);
         // Mostly the two are the same: then they share their memory.
@@ -231,7 +238,7 @@ impl Compiler<'_> {
             input: Input {
                 published,
                 check: Checker::new(check),
-                body_check: input.body_check.map(|schema| Checker::new(schema)),
+                body_check: input.body_check.map(Checker::new),
                 mirrored: input.mirrored,
             },
             output: output_of(published_output, output.strict),
@@ -379,7 +386,7 @@ pub(super) fn path_parts(
 }
 
 /// Compiled form of a published output schema.
-fn output_of(published: Option<serde_json::Value>, strict: bool) -> Output {
+pub(super) fn output_of(published: Option<serde_json::Value>, strict: bool) -> Output {
     let Some(schema) = published else { return Output::default() };
     let conform = Some(Arc::new(crate::content::conform::Shape::new(&schema)));
     let schema = Kept::from(schema);

@@ -76,7 +76,8 @@ impl Compiler<'_> {
             schema = listed(published, rules.items.as_deref());
         }
         if let (Some(published), Some(plan)) = (&schema, &plan) {
-            schema = plan.compiled.rewrite_schema(published);
+            let rewritten = plan.compiled.rewrite_schema(published);
+            schema = if strict { rewritten } else { rewritten.as_ref().map(relaxed_again) };
         }
         if !strict
             && schema
@@ -87,6 +88,18 @@ impl Compiler<'_> {
         }
         Ok(OutputParts { schema, strict, accept, plan })
     }
+}
+
+/// What a filter builds is never null and has all its members; what stands in for an answer that it can't be applied
+/// to has not. A list stays one: an empty list stands in for it.
+fn relaxed_again(rewritten: &Value) -> Value {
+    let mut relaxed = output::relaxed(rewritten);
+    if rewritten.get("type").is_some_and(|kind| kind == "array")
+        && let Some(members) = relaxed.as_object_mut()
+    {
+        members.insert("type".to_string(), json!("array"));
+    }
+    relaxed
 }
 
 /// The schema of a list of the items of all pages.

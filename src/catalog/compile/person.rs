@@ -2,7 +2,7 @@
 
 use crate::call::{CONFIRM, CONTINUE};
 use crate::diagnostic::hint::nearest;
-use crate::mapping::{ClientCapability, ToolEdits};
+use crate::mapping::{ClientCapability, Questions, ToolEdits};
 use crate::template::Template;
 use serde_json::{Map, Value, json};
 
@@ -95,9 +95,16 @@ pub(super) fn amend(schema: &mut Value, edits: &ToolEdits) {
     }
 }
 
-/// What is wrong with `requires_client: [tasks]` on a tool that never becomes a task, and how to mend it.
-pub(super) fn tasks_without_job(edits: &ToolEdits) -> Option<(&'static str, &'static str)> {
+/// An edit about tasks that has no effect on this tool: its key, what is wrong, and how to mend it.
+pub(super) fn idle_task_edit(edits: &ToolEdits) -> Option<(&'static str, &'static str, &'static str)> {
     let required = edits.requires_client.iter().flatten().any(|wanted| *wanted == ClientCapability::Tasks);
-    (required && edits.poll.is_none())
-        .then_some(("no call of this tool becomes a task", "add `poll:`, or take `tasks` out"))
+    let during = edits.poll.as_ref().is_some_and(|poll| poll.questions == Questions::During);
+    if required && edits.poll.is_none() {
+        return Some(("requires_client", "no call of this tool becomes a task", "add `poll:`, or take `tasks` out"));
+    }
+    (during && edits.ask.is_empty() && edits.confirm.is_none()).then_some((
+        "poll/questions",
+        "nothing is asked",
+        "add `ask:` or `confirm:`, or delete `questions`",
+    ))
 }

@@ -82,7 +82,10 @@ impl Compiler<'_> {
         let mut steps: Vec<Step> = Vec::new();
         for (index, rule) in rules.steps.iter().enumerate() {
             let here = format!("{pointer}/steps/{index}");
-            let Some(tool) = self.tool_for(&rule.call, None) else {
+            let found = self
+                .tool_for(&rule.call, None)
+                .map_err(|several| self.ambiguous(&rule.call, &several, at.value(&format!("{here}/call"))))?;
+            let Some(tool) = found else {
                 if circular {
                     let message = format!("step `{}` calls `{}`, which calls this tool in turn", rule.id, rule.call);
                     return Err(problem("circular-steps", message, at.value(&format!("{here}/call"))));
@@ -166,10 +169,8 @@ impl Compiler<'_> {
         let calls: Vec<&str> = steps.iter().map(|step| step.tool.name.as_str()).collect();
         let description = described(&edits.description, || format!("Calls {}.", calls.join(", then ")));
         let result = self.result_plan(rules, pointer, at)?;
-        if let Some((message, fix)) = super::person::tasks_without_job(edits) {
-            return Err(
-                problem("no-effect", message.to_string(), at.key(&format!("{pointer}/requires_client"))).fix(fix)
-            );
+        if let Some((key, message, fix)) = super::person::idle_task_edit(edits) {
+            return Err(problem("no-effect", message.to_string(), at.key(&format!("{pointer}/{key}"))).fix(fix));
         }
         let mut needed = capabilities(edits.requires_client.as_deref());
         // A step waits for its job within the call, whoever calls.

@@ -1,407 +1,311 @@
 //! Arazzo workflows → tools: each step gets a tool of its own for its operation, without the mapping's edits, so that
-//! parameters are found by the names that the document gives them.
+//! parameters are found by the names that the document gives them. The edits of `tools` make the published tool out of
+//! the workflow's own one, which is what other workflows call.
 
-use super::edits::rule_edits;
-use super::hand::described;
-use super::operation::{Making, annotations, near_operation, tool_pointer};
-use super::{At, Compiler, Unit, location, problem, token};
-use crate::arazzo::{self, Description, Parameter, Step, Target};
-use crate::catalog::name::{NameCandidate, tool_names};
+mod names;
+mod output;
+mod published;
+mod target;
+
+use super::{At, Compiler, Unit, problem};
+use crate::arazzo::{self, Criterion, Description, Goal, Parameter, Step, Target, Then};
 use crate::catalog::{
-    Action, Annotations, Binding, From, Input, Output, RequestAction, Spot, Tool, Workflow, WorkflowStep,
+    Action, Annotations, Input, Output, Tool, Workflow, WorkflowAction, WorkflowGoal, WorkflowStep, WorkflowThen,
 };
-use crate::diagnostic::{Diagnostic, hint::nearest};
-use crate::document::location::resolve;
-use crate::mapping::{BodyStyle, ToolEdits};
-use crate::openapi::{Api, Operation};
+use crate::diagnostic::Diagnostic;
+use crate::document::Document;
 use crate::schema::check::Checker;
 use crate::schema::kept::Kept;
 use crate::schema::profile;
-use crate::template::{BodyTemplate, Template};
-use serde_json::Value;
+use crate::template::BodyTemplate;
+use names::Names;
+pub(super) use published::workflow_of;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The document being compiled, with what was made of it so far.
+/// How deep workflows may call workflows: as deep as a run goes.
+const DEEPEST: usize = 8;
+
+/// One Arazzo document.
+struct Listed<'a> {
+    /// The source that lists it.
+    source: &'a str,
+    document: &'a Arc<Document>,
+    description: Description,
+}
+
+/// A workflow as its document has it.
+#[derive(Clone)]
+struct Core {
+    tool: Arc<Tool>,
+    /// Input schema.
+    inputs: Value,
+    /// Calls in it that the mapping wants confirmed.
+    asks: Vec<String>,
+}
+
+/// A workflow: which document, `workflowId`.
+type Name = (usize, String);
+
+/// The documents of a unit, with what was made of them so far.
 struct Scene<'a> {
     unit: &'a Unit,
     sources: &'a [(String, usize)],
     at: At<'a>,
-    /// The source that lists the document.
-    source: &'a str,
-    description: &'a Description,
-    made: HashMap<String, Arc<Tool>>,
+    documents: &'a [Listed<'a>],
+    /// `None`: it is no tool.
+    made: HashMap<Name, Option<Core>>,
+    /// Being made, the outermost first.
+    open: Vec<Name>,
 }
 
-/// True if an Arazzo document of the unit has a workflow of this name.
-pub(super) fn is_workflow(unit: &Unit, name: &str) -> bool {
-    let mut workflows =
-        unit.workflows.iter().filter_map(|(_, document)| document.root.get("workflows")?.as_array()).flatten();
-    workflows.any(|workflow| workflow.get("workflowId").and_then(Value::as_str) == Some(name))
+/// One workflow being compiled.
+struct Work<'a> {
+    /// Which document.
+    document: usize,
+    workflow: &'a arazzo::Workflow,
+}
+
+impl Work<'_> {
+    fn wrong(&self, pointer: &str, message: String) -> Diagnostic {
+        let message = format!("workflow `{}` is no tool: {message}", self.workflow.id);
+        problem("unsupported-workflow", message, Some(self.workflow.document.place(pointer)))
+    }
+
+    fn wrong_step(&self, step: &Step, message: String) -> Diagnostic {
+        self.wrong(&step.pointer, format!("step `{}`{message}", step.id))
+    }
 }
 
 impl Compiler<'_> {
     pub(super) fn workflows(&mut self, unit: &Unit, sources: &[(String, usize)], at: At<'_>) {
+        let mut documents = Vec::new();
         for (source, document) in &unit.workflows {
             let (description, report) = arazzo::read(document);
             self.report.merge(report);
-            let mut scene = Scene { unit, sources, at, source, description: &description, made: HashMap::new() };
-            for workflow in &description.workflows {
-                match self.workflow(&scene, workflow) {
-                    Ok(tool) => {
-                        let (id, name) = (workflow.id.clone(), tool.name.clone());
-                        self.add(tool, false, || Some(document.place(&workflow.pointer)));
-                        if let Some(tool) = self.tool(&name) {
-                            scene.made.insert(id, tool.clone());
-                        }
-                    }
-                    Err(reason) => self.report.push(reason),
+            documents.push(Listed { source, document, description });
+        }
+        let mut scene = Scene { unit, sources, at, documents: &documents, made: HashMap::new(), open: Vec::new() };
+        for (index, listed) in documents.iter().enumerate() {
+            for workflow in &listed.description.workflows {
+                if let Ok(core) = self.core(&mut scene, index, &workflow.id) {
+                    self.published(&scene, listed, workflow, &core);
                 }
             }
         }
+        self.stale_workflows(&scene);
     }
 
-    fn workflow(&mut self, scene: &Scene<'_>, workflow: &arazzo::Workflow) -> Result<Tool, Diagnostic> {
-        let place = |pointer: &str| Some(workflow.document.place(pointer));
-        let wrong = |pointer: &str, message: String| {
-            problem("unsupported-workflow", format!("workflow `{}` is no tool: {message}", workflow.id), place(pointer))
-        };
-        profile::self_check(&workflow.inputs)
-            .map_err(|message| wrong(&format!("{}/inputs", workflow.pointer), message))?;
-        let mut steps: Vec<WorkflowStep> = Vec::new();
+    /// A workflow's own tool. `Err`: why it can't be called; what is wrong with itself is in the report.
+    fn core(&mut self, scene: &mut Scene<'_>, document: usize, id: &str) -> Result<Core, String> {
+        let name: Name = (document, id.to_string());
+        if let Some(made) = scene.made.get(&name) {
+            return made.clone().ok_or_else(|| format!("the workflow `{id}` is no tool"));
+        }
+        if scene.open.contains(&name) {
+            return Err(format!("the workflow `{id}` leads back here; workflows can't call each other in a circle"));
+        }
+        if scene.open.len() > DEEPEST {
+            return Err(format!("more than {DEEPEST} workflows call each other"));
+        }
+        let documents = scene.documents;
+        let found = documents
+            .get(document)
+            .and_then(|listed| listed.description.workflows.iter().find(|workflow| workflow.id == id));
+        let workflow = found.ok_or_else(|| format!("there is no workflow `{id}`, or it is no tool"))?;
+        scene.open.push(name.clone());
+        let made = self.compiled(scene, &Work { document, workflow });
+        scene.open.pop();
+        let core = made.map_err(|reason| self.report.push(reason)).ok();
+        scene.made.insert(name, core.clone());
+        core.ok_or_else(|| format!("the workflow `{id}` is no tool"))
+    }
+
+    fn compiled(&mut self, scene: &mut Scene<'_>, work: &Work<'_>) -> Result<Core, Diagnostic> {
+        let workflow = work.workflow;
+        let mut inputs = workflow.inputs.clone();
+        profile::self_check(&inputs).map_err(|message| work.wrong(&format!("{}/inputs", workflow.pointer), message))?;
         let mut asks: Vec<String> = Vec::new();
+        let mut before: Vec<(String, Arc<Tool>)> = Vec::new();
+        for (source, id) in &workflow.depends_on {
+            let needed = scene
+                .document_of(work.document, source.as_deref())
+                .and_then(|document| self.core(scene, document, id))
+                .map_err(|message| work.wrong(&format!("{}/dependsOn", workflow.pointer), message))?;
+            names::take_in(&mut inputs, &needed.inputs);
+            asks.extend(needed.asks);
+            before.push((id.clone(), needed.tool));
+        }
+        let mut names = Names::new(&inputs, workflow, &before, scene.described(work.document));
+        let mut steps: Vec<WorkflowStep> = Vec::new();
         for step in &workflow.steps {
-            let known = |tree: &BodyTemplate, steps: &[WorkflowStep], own: Option<&Step>| {
-                tree.placeholders().iter().try_for_each(|path| declared(path, steps, &workflow.inputs, own.is_some()))
-            };
-            let (tool, with) = match &step.target {
-                Target::Workflow(id) => {
-                    let tool = scene.made.get(id).cloned().ok_or_else(|| {
-                        wrong(
-                            &step.pointer,
-                            format!(
-                                "step `{}` calls the workflow `{id}`, which is none that stands before it",
-                                step.id
-                            ),
-                        )
-                    })?;
-                    if tool.confirm.is_some() {
-                        asks.push(format!("runs {}", tool.name));
-                    }
-                    let with = step
-                        .parameters
-                        .iter()
-                        .map(|parameter| (parameter.name.clone(), parameter.value.clone()))
-                        .collect();
-                    (tool, with)
-                }
-                target => {
-                    let (operation, making) =
-                        self.making(scene, step, target).map_err(|message| wrong(&step.pointer, message))?;
-                    let edits = rule_edits(scene.unit, making.source_name, operation, scene.at).map_err(|reason| {
-                        wrong(&step.pointer, format!("step `{}` calls an operation that is {reason}", step.id))
-                    })?;
-                    if edits.confirm.is_some() {
-                        asks.push(format!("{} {}", operation.method, operation.path));
-                    }
-                    let tool = Arc::new(self.tool_of(&making)?.0);
-                    let Action::Request(action) = &tool.action else { continue };
-                    let with = arguments(step, action).map_err(|(pointer, message)| wrong(pointer, message))?;
-                    (tool, with)
-                }
-            };
+            let target::Called { tool, with, sent, asks: more } = self.called(scene, work, step)?;
+            asks.extend(more);
             for (name, tree) in &with {
-                known(tree, &steps, None)
-                    .map_err(|message| wrong(&step.pointer, format!("step `{}`, `{name}`: {message}", step.id)))?;
+                names.tree(tree, None).map_err(|message| work.wrong_step(step, format!(", `{name}`: {message}")))?;
             }
+            let own = Some((step, &*tool));
             for (name, tree) in &step.outputs {
-                known(tree, &steps, Some(step)).map_err(|message| {
-                    wrong(&step.pointer, format!("step `{}`, output `{name}`: {message}", step.id))
-                })?;
+                let known = names.tree(tree, own);
+                known.map_err(|message| work.wrong_step(step, format!(", output `{name}`: {message}")))?;
             }
-            for criterion in &step.criteria {
-                let found =
-                    criterion.paths().into_iter().try_for_each(|path| declared(path, &steps, &workflow.inputs, true));
-                found.map_err(|message| {
-                    wrong(&step.pointer, format!("step `{}`, `{}`: {message}", step.id, criterion.text))
-                })?;
+            let criteria = |criteria: &[Criterion], names: &Names<'_>| {
+                criteria.iter().try_for_each(|criterion| {
+                    names
+                        .criterion(criterion, own)
+                        .map_err(|message| work.wrong_step(step, format!(", `{}`: {message}", criterion.text)))
+                })
+            };
+            criteria(&step.criteria, &names)?;
+            for action in step.on_success.iter().chain(&step.on_failure) {
+                criteria(&action.criteria, &names)?;
             }
-            if matches!(step.target, Target::Workflow(_)) && !step.criteria.is_empty() {
-                return Err(wrong(
-                    &step.pointer,
-                    format!("step `{}`: criteria for a called workflow are not supported", step.id),
-                ));
-            }
+            names.done(step, &tool);
             steps.push(WorkflowStep {
                 id: step.id.clone(),
                 tool,
                 with,
+                sent,
                 criteria: step.criteria.clone(),
+                on_success: Vec::new(),
+                on_failure: Vec::new(),
                 outputs: step.outputs.clone(),
             });
         }
+        // Actions may lead to later steps.
+        for (index, step) in workflow.steps.iter().enumerate() {
+            let on_success = self.actions(scene, work, step, &step.on_success, &names, &mut asks)?;
+            let on_failure = self.actions(scene, work, step, &step.on_failure, &names, &mut asks)?;
+            if let Some(compiled) = steps.get_mut(index) {
+                (compiled.on_success, compiled.on_failure) = (on_success, on_failure);
+            }
+        }
         for (name, tree) in &workflow.outputs {
-            let found = tree.placeholders().iter().try_for_each(|path| declared(path, &steps, &workflow.inputs, false));
-            found.map_err(|message| wrong(&workflow.pointer, format!("output `{name}`: {message}")))?;
+            names
+                .tree(tree, None)
+                .map_err(|message| work.wrong(&workflow.pointer, format!("output `{name}`: {message}")))?;
         }
-        let prefix =
-            scene.unit.mapping.sources.get(scene.source).map(|source| source.tool_prefix.clone()).unwrap_or_default();
-        let candidate = NameCandidate { wanted: Some(format!("{prefix}{}", workflow.id)), ..NameCandidate::default() };
-        let name = tool_names(&[candidate], self.profile.name_style, self.profile.max_name.unwrap_or(64))
-            .pop()
-            .unwrap_or_default();
-        let confirm = match asks.as_slice() {
-            [] => None,
-            some => Template::compile(&format!("Really run {name}? It calls {}.", some.join(", "))).ok(),
-        };
-        let mut tool = self.workflow_tool(name, workflow, steps, confirm);
-        let own = scene
-            .unit
-            .mapping
-            .tools
-            .get(&workflow.id)
-            .filter(|rules| rules.operation.is_none() && rules.request.is_none() && rules.steps.is_empty());
-        if let Some(rules) = own {
-            let pointer = tool_pointer(&workflow.id);
-            let edits = &rules.edits;
-            tool.title = edits.title.clone().or(tool.title);
-            tool.description = described(&edits.description, || tool.description.clone());
-            tool.annotations = annotations(tool.annotations, edits.annotations.as_ref());
-            tool.icons = edits.icons.clone().unwrap_or_default();
-            tool.result = self.result_plan(rules, &pointer, scene.at)?;
-            if !edits.args.is_empty() {
-                let place = scene.at.key(&format!("{pointer}/args"));
-                return Err(problem(
-                    "unsupported-edit",
-                    format!("arguments of the workflow `{}` can't be edited", workflow.id),
-                    place,
-                )
-                .fix("edit `inputs` in the Arazzo document".to_string()));
-            }
-        }
-        Ok(tool)
+        let sources = scene.described(work.document);
+        let sources = sources.iter().map(|source| (source.name.clone(), json!({"url": source.url}))).collect();
+        let compiled = Workflow { inputs: Vec::new(), before, sources, steps, outputs: workflow.outputs.clone() };
+        let tool = Arc::new(core_tool(workflow, &inputs, compiled));
+        Ok(Core { tool, inputs, asks })
     }
 
-    fn workflow_tool(
-        &self,
-        name: String,
-        workflow: &arazzo::Workflow,
-        steps: Vec<WorkflowStep>,
-        confirm: Option<Template>,
-    ) -> Tool {
-        let all = |wanted: fn(&Annotations) -> bool| steps.iter().all(|step| wanted(&step.tool.annotations));
-        let any = |wanted: fn(&Annotations) -> bool| steps.iter().any(|step| wanted(&step.tool.annotations));
-        let automatic = Annotations {
-            read_only: all(|a| a.read_only),
-            destructive: any(|a| a.destructive),
-            idempotent: all(|a| a.idempotent),
-            open_world: any(|a| a.open_world),
-        };
-        let description = match (&workflow.summary, &workflow.description) {
-            (Some(summary), Some(description)) if !description.contains(summary.as_str()) => {
-                format!("{summary}\n\n{description}")
-            }
-            (_, Some(text)) | (Some(text), None) => text.clone(),
-            (None, None) => {
-                format!("Runs {}.", steps.iter().map(|step| step.id.as_str()).collect::<Vec<_>>().join(", then "))
-            }
-        };
-        let mut input = workflow.inputs.clone();
-        super::person::amend(
-            &mut input,
-            &ToolEdits { confirm: confirm.as_ref().map(|text| text.source.to_string()), ..ToolEdits::default() },
-        );
-        Tool {
-            name,
-            title: workflow.summary.clone().map(|text| text.lines().next().unwrap_or_default().to_string()),
-            description,
-            annotations: automatic,
-            icons: Vec::new(),
-            tags: Vec::new(),
-            operation: None,
-            input: Input {
-                published: Kept::from(profile::publish(&input, self.profile.schema_profile)),
-                check: Checker::new(input),
-                body_check: None,
-                mirrored: Vec::new(),
-            },
-            output: Output::default(),
-            action: Action::Workflow(Box::new(Workflow { steps, outputs: workflow.outputs.clone() })),
-            ask: Vec::new(),
-            confirm,
-            requires_client: Vec::new(),
-            result: None,
-            cache: None,
-        }
-    }
-
-    /// The operation of a step, and what its tool is made from.
-    fn making<'s>(
-        &self,
-        scene: &Scene<'s>,
+    fn actions(
+        &mut self,
+        scene: &mut Scene<'_>,
+        work: &Work<'_>,
         step: &Step,
-        target: &Target,
-    ) -> Result<(&'s Operation, Making<'s>), String> {
-        let named = match target {
-            Target::Operation(source, _) | Target::Path(source, ..) => source.as_deref(),
-            Target::Workflow(_) => None,
-        };
-        let source_name = scene.source_of(named)?;
-        let api = scene.unit.apis.get(source_name).ok_or_else(|| format!("source `{source_name}` has no document"))?;
-        let reference = match target {
-            Target::Path(_, method, path) => format!("{method} {path}"),
-            Target::Operation(_, id) | Target::Workflow(id) => id.clone(),
-        };
-        let operation = match api.find(&reference).as_slice() {
-            [only] => *only,
-            [] => return Err(missing(step, api, &reference)),
-            _ => return Err(format!("step `{}`: several operations are called `{reference}`", step.id)),
-        };
-        let source =
-            scene.unit.mapping.sources.get(source_name).ok_or_else(|| format!("there is no source `{source_name}`"))?;
-        let source_index =
-            scene.sources.iter().find(|(name, _)| name == source_name).map(|(_, index)| *index).unwrap_or_default();
-        let mut edits = ToolEdits { body: Some(BodyStyle::Single), ..ToolEdits::default() };
-        if let Some((Some(content_type), _)) = &step.body {
-            edits.media_type = Some(content_type.clone());
+        actions: &[arazzo::Action],
+        names: &Names<'_>,
+        asks: &mut Vec<String>,
+    ) -> Result<Vec<WorkflowAction>, Diagnostic> {
+        let mut compiled = Vec::new();
+        for action in actions {
+            let wrong = |message: String| {
+                work.wrong(&action.pointer, format!("step `{}`, action `{}`: {message}", step.id, action.name))
+            };
+            let mut goal = |goal: &Goal| -> Result<WorkflowGoal, String> {
+                match goal {
+                    Goal::Step(id) => {
+                        let at = work.workflow.steps.iter().position(|step| step.id == *id);
+                        at.map(WorkflowGoal::Step).ok_or_else(|| format!("there is no step `{id}`"))
+                    }
+                    Goal::Workflow(source, id, parameters) => {
+                        let document = scene.document_of(work.document, source.as_deref())?;
+                        let core = self.core(scene, document, id)?;
+                        asks.extend(core.asks.iter().cloned());
+                        Ok(WorkflowGoal::Workflow(core.tool.clone(), given(parameters, &core, names)?))
+                    }
+                }
+            };
+            let then = match &action.then {
+                Then::End => WorkflowThen::End,
+                Then::Goto(to) => WorkflowThen::Goto(goal(to).map_err(wrong)?),
+                Then::Retry { after, limit, first } => {
+                    let first = first.as_ref().map(goal).transpose().map_err(wrong)?;
+                    WorkflowThen::Retry { after: *after, limit: *limit, first }
+                }
+            };
+            compiled.push(WorkflowAction { criteria: action.criteria.clone(), then });
         }
-        let making = Making {
-            api,
-            operation,
-            source,
-            source_name,
-            source_index,
-            name: operation.operation_id.clone().unwrap_or(reference),
-            edits,
-            answers: None,
-            pointer: None,
-            own: None,
-            at: scene.at,
-        };
-        Ok((operation, making))
+        Ok(compiled)
     }
 }
 
-fn missing(step: &Step, api: &Api, reference: &str) -> String {
-    if let Some(skipped) = api.find_skipped(reference) {
-        return format!("step `{}` calls `{reference}`, which can't be used: {}", step.id, skipped.reason.message);
-    }
-    let near = near_operation(reference, std::iter::once(api))
-        .map(|near| format!("; did you mean `{near}`?"))
-        .unwrap_or_default();
-    format!("step `{}` calls `{reference}`, which is no operation{near}", step.id)
-}
-
-impl<'a> Scene<'a> {
-    /// The mapping's source that a source description means.
-    fn source_of(&self, named: Option<&str>) -> Result<&'a str, String> {
-        let Some(named) = named else { return Ok(self.source) };
-        let sources = &self.unit.mapping.sources;
-        if let Some((name, _)) = sources.get_key_value(named) {
-            return Ok(name);
-        }
-        let Some((_, url)) = self.description.sources.iter().find(|(name, _)| name == named) else {
-            return Err(format!("there is no source description `{named}`"));
-        };
-        // The same document under another name; else the only one there is.
-        let file = self
-            .unit
-            .workflows
-            .iter()
-            .find(|(source, _)| source == self.source)
-            .map(|(_, document)| document.location.as_str());
-        let wanted = file.and_then(|file| resolve(file, url));
-        let same = self.unit.apis.iter().find(|(_, api)| {
-            let document = api.operations.first().map(|operation| operation.origin.document.location.as_str());
-            wanted.is_some() && document == wanted.as_deref()
-        });
-        match same {
-            Some((name, _)) => Ok(name),
-            None if self.description.sources.len() == 1 => Ok(self.source),
-            None => {
-                Err(format!("no source of the mapping is the source description `{named}`; name one of them `{named}`"))
-            }
-        }
-    }
-}
-
-/// The values of a step by the names of its tool's arguments; the error's first part is the pointer.
-fn arguments<'s>(step: &'s Step, action: &RequestAction) -> Result<Vec<(String, BodyTemplate)>, (&'s str, String)> {
+/// The inputs of a workflow that is called, by name.
+fn given(parameters: &[Parameter], core: &Core, names: &Names<'_>) -> Result<Vec<(String, BodyTemplate)>, String> {
     let mut with = Vec::new();
-    let argument = |wanted: &dyn Fn(&Spot) -> bool| {
-        action.bindings.iter().find_map(|binding| match &binding.from {
-            From::Argument(name) if wanted(&binding.spot) => Some(name.clone()),
-            _ => None,
-        })
-    };
-    for parameter in &step.parameters {
-        let name = argument(&|spot| matches!(spot, Spot::Parameter(index) if is(action, *index, parameter)));
-        match name {
-            Some(name) => with.push((name, parameter.value.clone())),
-            None => return Err((&parameter.pointer, unknown_parameter(step, parameter, action))),
-        }
+    for parameter in parameters {
+        names.tree(&parameter.value, None).map_err(|message| format!("`{}`: {message}", parameter.name))?;
+        with.push((parameter.name.clone(), parameter.value.clone()));
     }
-    if let Some((_, payload)) = &step.body {
-        match argument(&|spot| *spot == Spot::Body) {
-            Some(name) => with.push((name, payload.clone())),
-            None => return Err((&step.pointer, format!("step `{}`: the operation takes no body", step.id))),
+    let required = core.inputs.get("required").and_then(Value::as_array).into_iter().flatten();
+    for name in required.filter_map(Value::as_str) {
+        let default = core.inputs.get("properties").and_then(|all| all.get(name)?.get("default"));
+        if default.is_none() && !with.iter().any(|(known, _)| known == name) {
+            return Err(format!("the workflow `{}` requires `{name}`, which is not given", core.tool.name));
         }
-    }
-    let given = |binding: &&Binding| matches!(&binding.from, From::Argument(name) if !with.iter().any(|(known, _)| known == name));
-    if let Some(binding) =
-        action.bindings.iter().filter(|binding| binding.required && binding.default.is_none()).find(given)
-        && let From::Argument(name) = &binding.from
-    {
-        return Err((
-            &step.pointer,
-            format!("step `{}` gives no value for `{name}`, which the operation requires", step.id),
-        ));
     }
     Ok(with)
 }
 
-fn is(action: &RequestAction, index: usize, parameter: &Parameter) -> bool {
-    action.parameters.get(index).is_some_and(|plan| {
-        plan.name == parameter.name
-            && parameter.location.as_deref().is_none_or(|wanted| wanted == location(plan.location))
-    })
-}
-
-fn unknown_parameter(step: &Step, parameter: &Parameter, action: &RequestAction) -> String {
-    let place = parameter.location.as_deref().unwrap_or_default();
-    if place == "header" && parameter.name.eq_ignore_ascii_case("authorization") {
-        return format!("step `{}` sets `Authorization`; put it under `credentials:` of the source", step.id);
+/// The tool as its document has it: nothing of the mapping is in it.
+fn core_tool(workflow: &arazzo::Workflow, inputs: &Value, compiled: Workflow) -> Tool {
+    let tools: Vec<&Arc<Tool>> = compiled.tools().collect();
+    let all = |wanted: fn(&Annotations) -> bool| tools.iter().all(|tool| wanted(&tool.annotations));
+    let any = |wanted: fn(&Annotations) -> bool| tools.iter().any(|tool| wanted(&tool.annotations));
+    let annotations = Annotations {
+        read_only: all(|a| a.read_only),
+        destructive: any(|a| a.destructive),
+        idempotent: all(|a| a.idempotent),
+        open_world: any(|a| a.open_world),
+    };
+    let mut needed: Vec<String> = tools.iter().flat_map(|tool| tool.requires_client.iter().cloned()).collect();
+    needed.sort();
+    needed.dedup();
+    let description = match (&workflow.summary, &workflow.description) {
+        (Some(summary), Some(description)) if !description.contains(summary.as_str()) => {
+            format!("{summary}\n\n{description}")
+        }
+        (_, Some(text)) | (Some(text), None) => text.clone(),
+        (None, None) => {
+            let steps: Vec<&str> = compiled.steps.iter().map(|step| step.id.as_str()).collect();
+            format!("Runs {}.", steps.join(", then "))
+        }
+    };
+    let schema = output::schema(&compiled, inputs);
+    let published = Kept::from(inputs);
+    Tool {
+        name: workflow.id.clone(),
+        title: workflow.summary.clone().map(|text| text.lines().next().unwrap_or_default().to_string()),
+        description,
+        annotations,
+        icons: Vec::new(),
+        tags: Vec::new(),
+        operation: None,
+        input: Input {
+            published: published.clone(),
+            check: Checker::new(published),
+            body_check: None,
+            mirrored: Vec::new(),
+        },
+        output: Output { published: Some(Kept::from(schema)), ..Output::default() },
+        action: Action::Workflow(Box::new(compiled)),
+        ask: Vec::new(),
+        confirm: None,
+        requires_client: needed,
+        result: None,
+        cache: None,
     }
-    let names = action.parameters.iter().map(|plan| plan.name.as_str());
-    let near = nearest(&parameter.name, names).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    format!("step `{}`: the operation has no {place} parameter `{}`{near}", step.id, parameter.name)
 }
 
-/// A path names an input, an output of an earlier step, or (`own`) part of the step's own answer.
-fn declared(path: &[String], steps: &[WorkflowStep], inputs: &Value, own: bool) -> Result<(), String> {
-    let second = path.get(1).map(String::as_str).unwrap_or_default();
-    match path.first().map(String::as_str) {
-        Some("inputs") => {
-            let closed = inputs.get("additionalProperties") == Some(&Value::Bool(false));
-            match inputs.pointer(&format!("/properties/{}", token(second))) {
-                None if closed => Err(format!("`$inputs.{second}` is not declared under `inputs`")),
-                _ => Ok(()),
-            }
-        }
-        Some("steps") => {
-            let step = steps
-                .iter()
-                .find(|step| step.id == second)
-                .ok_or_else(|| format!("`$steps.{second}` is no earlier step"))?;
-            let output = path.get(3).map(String::as_str).unwrap_or_default();
-            let by_workflow =
-                matches!(&step.tool.action, Action::Workflow(of) if of.outputs.iter().any(|(name, _)| name == output));
-            match by_workflow || step.outputs.iter().any(|(name, _)| name == output) {
-                true => Ok(()),
-                false => Err(format!("step `{second}` has no output `{output}`")),
-            }
-        }
-        _ if own => Ok(()),
-        _ => Err("only `$inputs` and outputs of earlier steps can be used here".to_string()),
+/// What a target is in the mapping: for the message where it is missing.
+fn target_name(target: &Target) -> &str {
+    match target {
+        Target::Operation(_, id) | Target::Workflow(_, id) => id,
+        Target::Path(_, _, path) => path,
     }
 }

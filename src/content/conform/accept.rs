@@ -20,6 +20,12 @@ pub(super) fn accepts(shape: &Shape, json: &[u8]) -> Verdict {
     }
 }
 
+/// True for one well-formed JSON text, as [`accepts`] reads it.
+pub(super) fn is_json(text: &str) -> bool {
+    let mut json = Reader::new(text);
+    json.skip().is_some() && json.is_at_end()
+}
+
 struct Run<'s, 'j> {
     shape: &'s Shape,
     json: Reader<'j>,

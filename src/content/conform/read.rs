@@ -205,6 +205,7 @@ impl<'j> Reader<'j> {
             _ => return None,
         }
         let mut whole = true;
+        let mut exponent = 0;
         if self.peek() == b'.' {
             whole = false;
             self.at += 1;
@@ -214,7 +215,16 @@ impl<'j> Reader<'j> {
             whole = false;
             self.at += 1;
             self.at += usize::from(matches!(self.peek(), b'+' | b'-'));
+            exponent = self.at;
             self.digits()?;
+            exponent = self.at - exponent;
+        }
+        // Only these can be past the largest double (about 1.8e308).
+        if exponent > 2 || self.at - start > 200 {
+            let value: f64 = self.text.get(start..self.at)?.parse().ok()?;
+            if value.is_infinite() {
+                return None;
+            }
         }
         if whole {
             return Some(Kinds::INTEGER);

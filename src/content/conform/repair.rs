@@ -46,10 +46,13 @@ fn repair_at(shape: &Shape, id: u32, value: &mut Value, nulled: &mut usize, fuel
 
 /// What stands for a value that had to go.
 fn nothing(node: &Node) -> Value {
-    if !node.kinds.meets(Kinds::NULL) && node.kinds.meets(Kinds::OBJECT) {
+    if node.kinds.meets(Kinds::NULL) {
+        return Value::Null;
+    }
+    if node.kinds.meets(Kinds::OBJECT) {
         return Value::Object(Map::new());
     }
-    Value::Null
+    if node.kinds.meets(Kinds::ARRAY) { Value::Array(Vec::new()) } else { Value::Null }
 }
 
 /// The alternative that costs the fewest values.

@@ -3,7 +3,6 @@
 use crate::content::conform::{Shape, Verdict};
 use bytes::Bytes;
 use encoding_rs::Encoding;
-use serde::de::IgnoredAny;
 
 /// The text in UTF-8 without byte order mark; the same bytes where they are that already.
 pub(super) fn utf8(body: &Bytes, declared: Option<&str>) -> Bytes {
@@ -27,7 +26,7 @@ pub(super) fn judge(text: &Bytes, shape: Option<&Shape>) -> Verdict {
     }
     match shape {
         Some(shape) => shape.accepts(text),
-        None if serde_json::from_slice::<IgnoredAny>(text).is_ok() => Verdict::Conforms,
+        None if Shape::is_json(text) => Verdict::Conforms,
         None => Verdict::NotJson,
     }
 }
@@ -107,8 +106,57 @@ fn unit(text: &[u8], at: usize) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
+/// What clients can read where the text is right by the grammar and they still refuse it: U+FFFD for each lone
+/// surrogate, a text of its digits for each number that no double holds. `None` where there is neither.
+pub(super) fn readable(text: &[u8]) -> Option<Vec<u8>> {
+    let whole = without_lone_surrogates(text);
+    with_small_numbers(whole.as_deref().unwrap_or(text)).or(whole)
+}
+
+fn with_small_numbers(text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let (mut kept, mut at) = (0, 0);
+    while let Some(byte) = text.get(at) {
+        let length = match byte {
+            b'"' => string_length(text.get(at..)?),
+            b'-' | b'0'..=b'9' => {
+                let rest = text.get(at..)?;
+                let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+                let length = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
+                let number = rest.get(..length)?;
+                if std::str::from_utf8(number).ok()?.parse().is_ok_and(f64::is_infinite) {
+                    out.extend_from_slice(text.get(kept..at)?);
+                    out.push(b'"');
+                    out.extend_from_slice(number);
+                    out.push(b'"');
+                    kept = at + length;
+                }
+                length
+            }
+            _ => 1,
+        };
+        at += length;
+    }
+    if kept == 0 {
+        return None;
+    }
+    out.extend_from_slice(text.get(kept..)?);
+    Some(out)
+}
+
+/// Bytes of the string that begins here, quotes included.
+fn string_length(text: &[u8]) -> usize {
+    let mut escaped = false;
+    let end = text.iter().skip(1).position(|byte| {
+        let ends = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
 /// The text with each lone surrogate replaced by U+FFFD; `None` where there is none.
-pub(super) fn without_lone_surrogates(text: &[u8]) -> Option<Vec<u8>> {
+fn without_lone_surrogates(text: &[u8]) -> Option<Vec<u8>> {
     let mut rest = text;
     let mut repaired = Vec::new();
     while let Some(at) = lone_surrogate(rest) {

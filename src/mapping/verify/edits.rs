@@ -85,6 +85,13 @@ impl Verifier<'_, '_> {
             let mut useless = written_of(self.findings, pointer, &of_published);
             // A hidden argument may have a default, and then is sent.
             useless.retain(|key| edits.value.is_some() || *key != "default");
+            if edits.value.is_some() {
+                useless.extend(written_of(
+                    self.findings,
+                    pointer,
+                    &["minimum", "maximum", "pattern", "minLength", "maxLength"],
+                ));
+            }
             if edits.value.is_some() && edits.hide == Some(false) {
                 useless.push("hide");
             }
@@ -158,7 +165,7 @@ impl Verifier<'_, '_> {
         for (key, paths, wildcard) in
             [("pick", &result.pick, false), ("drop", &result.drop, true), ("redact", &result.redact, true)]
         {
-            for (index, path) in paths.iter().enumerate() {
+            for (index, path) in paths.iter().flatten().enumerate() {
                 self.dotted(&format!("{}/{index}", at(key)), path, wildcard);
             }
         }
@@ -205,7 +212,8 @@ impl Verifier<'_, '_> {
             (None, true) => self.error("missing-key", &at("as"), "an embedded resource needs its URI", "add `uri:`"),
             (None, false) => {}
         }
-        for (index, block) in result.blocks.iter().enumerate() {
+        self.taken_back(result, pointer);
+        for (index, block) in result.blocks.iter().flatten().enumerate() {
             self.block(block, &format!("{}/{index}", at("blocks")));
         }
     }

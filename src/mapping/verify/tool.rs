@@ -3,7 +3,7 @@
 use super::{NAME_RULE, Verifier, is_token, is_tool_name, legal_name, list, title, written_of};
 use crate::document::pointer::{join, join_index};
 use crate::mapping::strict::Finding;
-use crate::mapping::{HandRequest, ToolRules};
+use crate::mapping::{HandRequest, ResultRules, ToolRules};
 use serde_json::Value;
 
 /// Edits that only make sense for one request.
@@ -79,7 +79,7 @@ impl Verifier<'_, '_> {
             let fix = "rename the key itself, and say `operation:` where it was the automatic name";
             self.key_error("no-effect", &join(pointer, "name"), "a tool's key is its name", fix);
         }
-        let kinds = written_of(self.findings, pointer, &["operation", "request", "steps"]);
+        let kinds = written_of(self.findings, pointer, &["operation", "request", "steps", "workflow"]);
         if kinds.len() > 1 {
             let message = format!("{} is {} things at once: {}", title(pointer), kinds.len(), list(&kinds));
             self.key_error("conflict", pointer, message, "keep one of them; make a second tool for the other");
@@ -100,20 +100,48 @@ impl Verifier<'_, '_> {
         if let Some(request) = &tool.request {
             self.request(tool, request, pointer);
         }
+        if (kinds == ["steps"] || kinds == ["workflow"])
+            && let Some(first) = written_of(self.findings, pointer, OF_A_REQUEST).first()
+        {
+            let (what, fix) = match tool.workflow {
+                Some(_) => {
+                    ("the tool of a workflow", "put it on the operations that the workflow calls, by way of `rules`")
+                }
+                None => ("a tool of steps", "put it on the tools that the steps call"),
+            };
+            self.key_error("no-effect", &join(pointer, first), format!("`{first}` has no effect on {what}"), fix);
+        }
         if kinds == ["steps"] {
-            if let Some(first) = written_of(self.findings, pointer, OF_A_REQUEST).first() {
-                let fix = "put it on the tools that the steps call";
-                self.key_error(
-                    "no-effect",
-                    &join(pointer, first),
-                    format!("`{first}` has no effect on a tool of steps"),
-                    fix,
-                );
-            }
             self.steps(tool, pointer);
         }
         self.edits(&tool.edits, pointer);
         self.tests(tool, pointer);
+    }
+
+    /// An empty list takes back what an earlier rule says; where none does it is a mistake.
+    pub(super) fn taken_back(&mut self, result: &ResultRules, pointer: &str) {
+        type Says = fn(&ResultRules) -> Option<usize>;
+        let lists: [(&str, Says); 4] = [
+            ("pick", |rules| rules.pick.as_ref().map(Vec::len)),
+            ("drop", |rules| rules.drop.as_ref().map(Vec::len)),
+            ("redact", |rules| rules.redact.as_ref().map(Vec::len)),
+            ("blocks", |rules| rules.blocks.as_ref().map(Vec::len)),
+        ];
+        let number = pointer.strip_prefix("/rules/").and_then(|rest| rest.split('/').next()?.parse::<usize>().ok());
+        let rules = &self.mapping.rules;
+        let earlier = rules.get(..number.unwrap_or(rules.len())).unwrap_or_default();
+        let mut sets: Vec<&ResultRules> = Vec::new();
+        sets.extend(earlier.iter().filter_map(|rule| rule.set.as_ref()?.result.as_ref()));
+        let pointless: Vec<&str> = lists
+            .iter()
+            .filter(|(_, says)| says(result) == Some(0) && !sets.iter().any(|set| says(set) > Some(0)))
+            .map(|(key, _)| *key)
+            .collect();
+        for key in pointless {
+            let at = join(pointer, key);
+            let message = format!("{} is an empty list", title(&at));
+            self.error("empty-list", &at, message, "list at least one item, or delete the line");
+        }
     }
 
     fn request(&mut self, tool: &ToolRules, request: &HandRequest, pointer: &str) {

@@ -1,8 +1,10 @@
 //! Response bodies: one buffer without a box, or a stream.
 
+use crate::protocol::Shared;
 use bytes::Bytes;
 use futures_util::Stream;
 use http_body::{Frame, SizeHint};
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -10,6 +12,8 @@ use std::task::{Context, Poll};
 pub(crate) enum Body {
     /// All of it.
     Full(Option<Bytes>),
+    /// All of it in some pieces, none of them empty.
+    Pieces(VecDeque<Bytes>),
     /// An event stream.
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
     /// From the router.
@@ -19,6 +23,14 @@ pub(crate) enum Body {
 impl Body {
     pub(super) fn full(text: Vec<u8>) -> Self {
         Body::Full(Some(text.into()))
+    }
+
+    /// A text with another one somewhere in it.
+    pub(super) fn around(text: Vec<u8>, shared: Option<Shared>) -> Self {
+        let Some(Shared { at, text: inner }) = shared else { return Body::full(text) };
+        let mut before = Bytes::from(text);
+        let after = before.split_off(at.min(before.len()));
+        Body::Pieces([before, inner, after].into_iter().filter(|piece| !piece.is_empty()).collect())
     }
 
     pub(super) fn empty() -> Self {
@@ -40,6 +52,7 @@ impl http_body::Body for Body {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         match self.get_mut() {
             Body::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Body::Pieces(pieces) => Poll::Ready(pieces.pop_front().map(|bytes| Ok(Frame::data(bytes)))),
             Body::Stream(stream) => stream.as_mut().poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes)))),
             Body::Axum(body) => Pin::new(body).poll_frame(cx),
         }
@@ -48,6 +61,7 @@ impl http_body::Body for Body {
     fn is_end_stream(&self) -> bool {
         match self {
             Body::Full(bytes) => bytes.is_none(),
+            Body::Pieces(pieces) => pieces.is_empty(),
             Body::Stream(_) => false,
             Body::Axum(body) => body.is_end_stream(),
         }
@@ -56,6 +70,7 @@ impl http_body::Body for Body {
     fn size_hint(&self) -> SizeHint {
         match self {
             Body::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Body::Pieces(pieces) => SizeHint::with_exact(pieces.iter().map(|bytes| bytes.len() as u64).sum()),
             Body::Stream(_) => SizeHint::default(),
             Body::Axum(body) => body.size_hint(),
         }

@@ -4,7 +4,7 @@ use super::body::Body;
 use super::replay::{At, Log};
 use super::session::HttpSession;
 use super::{Http, json};
-use crate::protocol::{Queue, Reply, Version};
+use crate::protocol::{Queue, Reply, Shared, Version};
 use crate::transport::connection::CANCEL_GRACE;
 use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
 use ::http::{HeaderName, HeaderValue, Response, StatusCode};
@@ -51,6 +51,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// `None`: accepted, nothing to say.
     pub(super) body: Option<Vec<u8>>,
+    /// See [`Reply::shared`].
+    pub(super) shared: Option<Shared>,
     pub(super) scopes: Vec<String>,
     /// Session to name in the response.
     pub(super) session: Option<Arc<str>>,
@@ -65,10 +67,15 @@ impl Answer {
         Answer { status, body: Some(body), ..Answer::default() }
     }
 
+    /// The whole text.
+    pub(super) fn whole(self) -> Option<Vec<u8>> {
+        Some(Shared::join(self.shared, self.body?))
+    }
+
     pub(super) fn into_response(self, http: &Http) -> Response<Body> {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = match self.body {
-            Some(body) => json(status, body),
+            Some(body) => json(status, Body::around(body, self.shared)),
             None => super::bare(status),
         };
         if !self.scopes.is_empty()
@@ -85,7 +92,13 @@ impl Answer {
 
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
-        Answer { status: reply.status, body: Some(reply.body), scopes: reply.scopes, session: None }
+        Answer {
+            status: reply.status,
+            body: Some(reply.body),
+            shared: reply.shared,
+            scopes: reply.scopes,
+            session: None,
+        }
     }
 }
 
@@ -167,7 +180,7 @@ pub(super) async fn respond(
         First::Answer(answer) if !accepts_sse || answer.status != 200 && exchange.queue.is_empty() => {
             answer.into_response(http)
         }
-        First::Answer(answer) => events(http, &exchange, Source::Done(answer.body)),
+        First::Answer(answer) => events(http, &exchange, Source::Done(answer.whole())),
         First::Message(message) => events(http, &exchange, Source::Running(Some(message), running)),
         First::Slow => events(http, &exchange, Source::Running(None, running)),
     }
@@ -220,7 +233,7 @@ async fn record(log: Arc<Log>, first: Option<Bytes>, mut running: Running, excha
                 while let Some(message) = exchange.queue.take() {
                     log.push(message);
                 }
-                answer.body.into_iter().for_each(|body| log.push(body.into()));
+                answer.whole().into_iter().for_each(|body| log.push(body.into()));
                 break log.finish();
             }
         }
@@ -253,7 +266,7 @@ fn direct(
                 Some(message) = exchange.queue.next() => event(None, &message),
                 answer = running => {
                     state.running = None;
-                    state.last = answer.body.map(Bytes::from);
+                    state.last = answer.whole().map(Bytes::from);
                     match exchange.queue.take() {
                         Some(message) => event(None, &message),
                         None => event(None, &state.last.take()?),

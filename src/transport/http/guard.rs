@@ -54,8 +54,8 @@ impl Guard {
     }
 
     fn knows_host(&self, host: &str) -> bool {
-        let name = without_port(host).to_ascii_lowercase();
-        self.hosts.contains(&name) || (self.loopback && is_loopback(&name))
+        let name = without_port(host);
+        self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) || (self.loopback && is_loopback(name))
     }
 
     fn knows_origin(&self, origin: &str) -> bool {
@@ -79,7 +79,8 @@ fn without_port(host: &str) -> &str {
 
 fn is_loopback(name: &str) -> bool {
     let name = name.trim_start_matches('[').trim_end_matches(']');
-    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Answers a CORS preflight.

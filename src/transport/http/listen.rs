@@ -20,7 +20,7 @@ pub(super) fn accepts(parts: &Parts) -> (bool, bool) {
         said = true;
         for range in value.to_str().unwrap_or_default().split(',') {
             let mut pieces = range.split(';').map(str::trim);
-            let kind = pieces.next().unwrap_or_default().to_ascii_lowercase();
+            let kind = pieces.next().unwrap_or_default();
             let refused = pieces.any(|parameter| {
                 let value = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="));
                 value.and_then(|q| q.parse::<f32>().ok()) == Some(0.0)
@@ -28,8 +28,9 @@ pub(super) fn accepts(parts: &Parts) -> (bool, bool) {
             if refused {
                 continue;
             }
-            json |= matches!(kind.as_str(), "application/json" | "application/*" | "*/*");
-            sse |= matches!(kind.as_str(), "text/event-stream" | "text/*" | "*/*");
+            let is = |one: &&str| kind.eq_ignore_ascii_case(one);
+            json |= ["application/json", "application/*", "*/*"].iter().any(is);
+            sse |= ["text/event-stream", "text/*", "*/*"].iter().any(is);
         }
     }
     if said { (json, sse) } else { (true, true) }
@@ -37,7 +38,7 @@ pub(super) fn accepts(parts: &Parts) -> (bool, bool) {
 
 /// The session that a request names, or why it can't have one.
 pub(super) fn session(http: &Http, parts: &Parts, caller: &Caller) -> Result<Arc<HttpSession>, Refused> {
-    let id = match mirror::single(&parts.headers, "mcp-session-id") {
+    let id = match mirror::single(&parts.headers, &mirror::SESSION) {
         Ok(id) => id,
         Err(_) => {
             return Err(Box::new(refusal(StatusCode::BAD_REQUEST, "Mcp-Session-Id must be one visible ASCII text")));
@@ -53,16 +54,16 @@ pub(super) fn session(http: &Http, parts: &Parts, caller: &Caller) -> Result<Arc
 
 /// A legacy session for GET and DELETE, whose version header must be one we speak.
 fn legacy_session(http: &Http, parts: &Parts, caller: &Caller) -> Result<Arc<HttpSession>, Refused> {
-    let version = match mirror::single(&parts.headers, mirror::VERSION) {
+    let version = match mirror::single(&parts.headers, &mirror::VERSION) {
         Ok(version) => version,
-        Err(error) => return Err(Box::new(super::json(StatusCode::BAD_REQUEST, error.write(None)))),
+        Err(error) => return Err(Box::new(super::json(StatusCode::BAD_REQUEST, Body::full(error.write(None))))),
     };
     match version.map(|text| (text, Version::parse(text))) {
         Some((_, Some(version))) if version.is_modern() => return Err(Box::new(not_allowed("POST"))),
         Some((text, None)) => {
             return Err(Box::new(super::json(
                 StatusCode::BAD_REQUEST,
-                RpcError::unsupported_version(text).write(None),
+                Body::full(RpcError::unsupported_version(text).write(None)),
             )));
         }
         _ => {}

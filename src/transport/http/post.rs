@@ -132,7 +132,7 @@ fn refused(status: u16, id: Option<&str>, text: &'static str) -> Answer {
 
 impl Post {
     async fn answer(self, bytes: &[u8]) -> Answer {
-        let header = match mirror::single(&self.parts.headers, mirror::VERSION) {
+        let header = match mirror::single(&self.parts.headers, &mirror::VERSION) {
             Ok(header) => header,
             Err(wrong) => return error(None, &wrong),
         };
@@ -267,7 +267,7 @@ impl Post {
         if !self.http.settings.sessions.enabled {
             return Ok(Home::Nowhere(Session::stateless(version)));
         }
-        let session = match mirror::single(&self.parts.headers, "mcp-session-id") {
+        let session = match mirror::single(&self.parts.headers, &mirror::SESSION) {
             Err(_) => return Err(refused(400, id, "Mcp-Session-Id must be one visible ASCII text")),
             Ok(None) => return Err(refused(400, id, "Mcp-Session-Id is missing: send `initialize` first")),
             Ok(Some(session)) => session,
@@ -311,7 +311,7 @@ impl Post {
                 }
                 Ok(Message::Request(request)) => match not_in_batch(request) {
                     Some(wrong) => Some(wrong.write(Some(request.id.as_json()))),
-                    None => self.legacy(session, request, false).await.body,
+                    None => self.legacy(session, request, false).await.whole(),
                 },
             }
         }))
