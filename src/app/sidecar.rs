@@ -23,6 +23,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+use tokio::runtime::RuntimeFlavor;
 use tokio_util::sync::CancellationToken;
 
 /// Old audit files that are kept at most.
@@ -352,7 +353,12 @@ impl Reloadable for Sidecar {
             if let Err(problems) = &tls {
                 tracing::error!(problems = problems.join("; "), "certificates were not reloaded; the old ones stay");
             }
-            let renewed = self.renew().await;
+            // Compiling a large document takes many milliseconds without a pause: the calls of this thread go on in another.
+            let handle = tokio::runtime::Handle::current();
+            let renewed = match handle.runtime_flavor() {
+                RuntimeFlavor::MultiThread => tokio::task::block_in_place(|| handle.block_on(self.renew())),
+                _ => self.renew().await,
+            };
             super::give_back();
             match &renewed {
                 Ok(diff) if diff.is_empty() => tracing::info!("reloaded, no tool changed"),
