@@ -85,7 +85,11 @@ impl Compiler<'_> {
             (BodyKind::Multipart, _) if variant.parts.contains_key(FURTHER) => parts_list(making, media, variant),
             _ => media.schema.clone(),
         };
-        let required = body.required && (media.has_schema || media.item_schema.is_some());
+        // Bytes are declared without any schema (OpenAPI 3.1, "Working with Binary Data"); JSON without one may be nothing.
+        let said = media.has_schema
+            || media.item_schema.is_some()
+            || matches!(variant.kind, BodyKind::Binary | BodyKind::Text);
+        let required = body.required && said;
         let property = Property {
             name: "body".to_string(),
             schema,
