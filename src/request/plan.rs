@@ -54,6 +54,15 @@ pub fn body_plan(body: &RequestBody, definitions: &Definitions) -> Result<BodyPl
     Ok(BodyPlan { variants: variants.into_iter().map(|(_, variant)| variant).collect(), required: body.required })
 }
 
+/// The declaration that a variant was made from: JSON under a range of media types (`*/*`) is sent as `application/json`.
+pub fn declared_as<'b>(body: &'b RequestBody, variant: &BodyVariant) -> Option<&'b MediaType> {
+    let exact = body.content.iter().find(|declared| declared.media_type.trim() == variant.media_type);
+    exact.or_else(|| {
+        let mut ranges = body.content.iter().filter(|declared| media::is_range(declared.media_type.trim()));
+        ranges.find(|_| variant.kind == BodyKind::Json)
+    })
+}
+
 fn variant(declared: &MediaType, definitions: &Definitions) -> Result<(u8, BodyVariant), String> {
     let media_type = declared.media_type.trim();
     if !media::is_valid(media_type, true) {

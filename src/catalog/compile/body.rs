@@ -41,8 +41,9 @@ impl Compiler<'_> {
         }
         plan.variants.truncate(1);
         let Some(variant) = plan.variants.first() else { return Ok(None) };
-        let Some(media) = body.content.iter().find(|media| media.media_type == variant.media_type) else {
-            return Ok(None);
+        let Some(media) = request::declared_as(body, variant) else {
+            let reason = format!("`{}` is sent, which is not declared", variant.media_type);
+            return Err(problem("unsupported-body", reason, making.operation_place()));
         };
         let spread = matches!(variant.kind, BodyKind::Json | BodyKind::Form | BodyKind::Multipart | BodyKind::Xml)
             && making.edits.body != Some(BodyStyle::Single);
