@@ -40,7 +40,7 @@ pub(crate) mod xml;
 pub use credential::{Credential, Value as CredentialText};
 pub use file::{allow_path, file_schema};
 pub use mask::Masks;
-pub use plan::{body_plan, declared_as, parameter_plan, parameter_problem};
+pub use plan::{body_plan, parameter_plan, parameter_problem};
 pub use show::{to_curl, to_http};
 pub use url::{join_base, parse_path, split_query};
 pub use values::body_value;
@@ -88,6 +88,8 @@ pub struct BodyPlan {
 /// One media type of a body.
 #[derive(Debug, Clone)]
 pub struct BodyVariant {
+    /// Which of the body's `content` it was made from, counted from 0; what is sent may have another name (`*/*`).
+    pub declared: usize,
     /// Sent as `Content-Type` (multipart adds its boundary).
     pub media_type: String,
     /// How a value becomes bytes.

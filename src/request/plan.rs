@@ -39,9 +39,9 @@ pub fn parameter_problem(plan: &ParameterPlan) -> Option<String> {
 pub fn body_plan(body: &RequestBody, definitions: &Definitions) -> Result<BodyPlan, String> {
     let mut variants = Vec::new();
     let mut reasons = Vec::new();
-    for declared in &body.content {
+    for (index, declared) in body.content.iter().enumerate() {
         match variant(declared, definitions) {
-            Ok((rank, variant)) => variants.push((rank, variant)),
+            Ok((rank, variant)) => variants.push((rank, BodyVariant { declared: index, ..variant })),
             Err(reason) => reasons.push(reason),
         }
     }
@@ -52,15 +52,6 @@ pub fn body_plan(body: &RequestBody, definitions: &Definitions) -> Result<BodyPl
     }
     variants.sort_by_key(|(rank, _)| *rank);
     Ok(BodyPlan { variants: variants.into_iter().map(|(_, variant)| variant).collect(), required: body.required })
-}
-
-/// The declaration that a variant was made from: JSON under a range of media types (`*/*`) is sent as `application/json`.
-pub fn declared_as<'b>(body: &'b RequestBody, variant: &BodyVariant) -> Option<&'b MediaType> {
-    let exact = body.content.iter().find(|declared| declared.media_type.trim() == variant.media_type);
-    exact.or_else(|| {
-        let mut ranges = body.content.iter().filter(|declared| media::is_range(declared.media_type.trim()));
-        ranges.find(|_| variant.kind == BodyKind::Json)
-    })
 }
 
 fn variant(declared: &MediaType, definitions: &Definitions) -> Result<(u8, BodyVariant), String> {
@@ -111,7 +102,7 @@ fn variant(declared: &MediaType, definitions: &Definitions) -> Result<(u8, BodyV
     let sent_as = if kind == BodyKind::Json && media::is_range(media_type) { "application/json" } else { media_type };
     let encoding = declared.encoding.clone();
     let transfer = (kind == BodyKind::Binary).then(|| transfer(media_type, &view)).flatten().map(str::to_owned);
-    Ok((rank, BodyVariant { media_type: sent_as.to_owned(), kind, encoding, parts, xml, transfer }))
+    Ok((rank, BodyVariant { declared: 0, media_type: sent_as.to_owned(), kind, encoding, parts, xml, transfer }))
 }
 
 fn rank(kind: BodyKind, media_type: &str, files: bool) -> u8 {

@@ -79,6 +79,7 @@ fn the_rest_takes_what_nothing_else_takes() {
 fn checked(bindings: Vec<Binding>, required: bool) -> rest_mcp::catalog::Tool {
     let mut action = request(bindings);
     let variant = BodyVariant {
+        declared: 0,
         media_type: "application/json".to_string(),
         kind: BodyKind::Json,
         encoding: Default::default(),

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 fn variant(media_type: &str, kind: BodyKind) -> BodyVariant {
     BodyVariant {
+        declared: 0,
         media_type: media_type.to_owned(),
         kind,
         encoding: IndexMap::new(),

@@ -88,6 +88,7 @@ proptest! {
     #[test]
     fn form_values(value in text(), other in text()) {
         let variant = BodyVariant {
+            declared: 0,
             media_type: "application/x-www-form-urlencoded".to_owned(),
             kind: BodyKind::Form,
             encoding: Default::default(),

@@ -10,6 +10,7 @@ use serde_json::json;
 
 fn plan(media_type: &str, kind: BodyKind) -> BodyPlan {
     let variant = BodyVariant {
+        declared: 0,
         media_type: media_type.to_owned(),
         kind,
         encoding: IndexMap::new(),

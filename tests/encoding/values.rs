@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 fn json_plan(required: bool) -> BodyPlan {
     let variant = BodyVariant {
+        declared: 0,
         media_type: "application/json".to_owned(),
         kind: BodyKind::Json,
         encoding: IndexMap::new(),

@@ -41,7 +41,7 @@ impl Compiler<'_> {
         }
         plan.variants.truncate(1);
         let Some(variant) = plan.variants.first() else { return Ok(None) };
-        let Some(media) = request::declared_as(body, variant) else {
+        let Some(media) = body.content.get(variant.declared) else {
             let reason = format!("`{}` is sent, which is not declared", variant.media_type);
             return Err(problem("unsupported-body", reason, making.operation_place()));
         };

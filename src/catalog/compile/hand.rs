@@ -288,6 +288,7 @@ impl Compiler<'_> {
             _ => BodyKind::Json,
         };
         let variant = BodyVariant {
+            declared: 0,
             media_type,
             kind,
             encoding: Default::default(),
