@@ -2,8 +2,8 @@
 //! back a bounded [`Response`], or says truly why there is none.
 //!
 //! One client a source (pool, TLS, resolver), its limits and its breaker. A call is a plain future:
-//! no task is spawned and no lock taken for it; dropping it, or its cancellation token, aborts what
-//! is in flight. One deadline bounds everything, waiting and repeats included.
+//! no task is spawned for it and no lock held while it waits; dropping it, or its cancellation token,
+//! aborts what is in flight. One deadline bounds everything, waiting and repeats included.
 
 mod address;
 pub mod auth;
@@ -19,6 +19,7 @@ pub mod fetch;
 pub mod limits;
 pub mod policy;
 mod redirect;
+mod reply;
 mod retry;
 
 pub use address::is_internal;

@@ -4,6 +4,7 @@ use super::direct::Direct;
 use super::fault::{self, Fault};
 use super::limits::{Breaker, Budget, Pass, Rate};
 use super::redirect::{self, Hop};
+use super::reply::Reply;
 use super::{Canned, SendOptions, Upstream, address, body, canned, client, coding, kind, retry};
 use crate::catalog::SourcePlan;
 use crate::mapping::{Limits, Redirects, Tls};
@@ -60,7 +61,7 @@ pub(super) struct Answer {
     pub(super) headers: http::HeaderMap,
     pub(super) body: Bytes,
     pub(super) truncated: bool,
-    pub(super) rest: Option<reqwest::Response>,
+    pub(super) rest: Option<Reply>,
 }
 
 impl Backend {
@@ -203,7 +204,7 @@ impl Backend {
         loop {
             let (fault, pause) = match self.exchange(&hop, deadline).await {
                 Ok(response) => {
-                    let (status, headers) = (response.status(), response.headers());
+                    let (status, headers) = (response.status, &response.headers);
                     if redirect::asked(status, headers, self.limits.redirects) {
                         redirects += 1;
                         if redirects > redirect::MOST {
@@ -245,7 +246,7 @@ impl Backend {
     }
 
     /// One request on the wire and the head of its answer.
-    async fn exchange(&self, hop: &Hop, deadline: Instant) -> Result<reqwest::Response, Fault> {
+    async fn exchange(&self, hop: &Hop, deadline: Instant) -> Result<Reply, Fault> {
         if let Some(canned) = &self.canned {
             return canned::exchange(canned.as_ref(), hop);
         }
@@ -261,7 +262,7 @@ impl Backend {
                 *request.headers_mut() = hop.headers.clone();
                 *request.body_mut() = hop.body.clone().map(reqwest::Body::from);
                 let sent = self.first_byte(client.execute(request), deadline).await?;
-                sent.map_err(|error| fault::of_head(error, self.limits.connect_timeout.0))
+                sent.map(Reply::from).map_err(|error| fault::of_head(error, self.limits.connect_timeout.0))
             }
         }
     }
@@ -290,15 +291,15 @@ impl Backend {
         Ok(trusted)
     }
 
-    async fn answer(&self, method: &Method, mut response: reqwest::Response, whole: bool) -> Result<Answer, Fault> {
-        let status = response.status();
+    async fn answer(&self, method: &Method, mut response: Reply, whole: bool) -> Result<Answer, Fault> {
+        let status = response.status;
         let bodiless = body::is_bodiless(method, status);
         if bodiless {
-            response.headers_mut().remove(http::header::CONTENT_ENCODING);
+            response.headers.remove(http::header::CONTENT_ENCODING);
         } else {
             response = coding::undo(response).await?;
         }
-        let headers = std::mem::take(response.headers_mut());
+        let headers = std::mem::take(&mut response.headers);
         let mut answer = Answer { status, headers, body: Bytes::new(), truncated: false, rest: None };
         if whole && !bodiless {
             (answer.body, answer.truncated) = body::read(&mut response, self.limits.max_response.0).await?;
