@@ -21,6 +21,7 @@ pub mod policy;
 mod redirect;
 mod reply;
 mod retry;
+mod target;
 
 pub use address::is_internal;
 pub use body::{BodyStream, Head};

@@ -35,7 +35,7 @@ pub trait Canned: Send + Sync {
 pub(super) fn exchange(canned: &dyn Canned, hop: &Hop) -> Result<Reply, Fault> {
     let request = CannedRequest {
         method: hop.method.clone(),
-        url: hop.url.clone(),
+        url: hop.url()?.into_owned(),
         headers: hop.headers.clone(),
         body: hop.body.clone(),
     };

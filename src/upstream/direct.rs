@@ -89,9 +89,7 @@ impl Direct {
     fn request(&self, hop: &Hop) -> Result<Request<Full<Bytes>>, Failed> {
         let mut request = Request::new(Full::new(hop.body.clone().unwrap_or_default()));
         *request.method_mut() = hop.method.clone();
-        // Origin form (RFC 9112 §3.2.1).
-        let target = &hop.url[Position::BeforePath..Position::AfterQuery];
-        *request.uri_mut() = Uri::try_from(target).map_err(|_| Failed::Url)?;
+        *request.uri_mut() = hop.target.origin_form().map_err(|_| Failed::Url)?;
         let mut headers = hop.headers.clone();
         if let Some(host) = &self.host {
             add(&mut headers, header::HOST, host);
