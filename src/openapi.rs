@@ -62,6 +62,8 @@ pub struct Api {
     pub version: String,
     /// `info.description`.
     pub description: Option<String>,
+    /// The document's own servers, resolved as an operation's are; empty where it has none and came from a file.
+    pub servers: Vec<Server>,
     /// Every usable operation, in document order.
     pub operations: Vec<Operation>,
     /// Every operation that can't be used, in document order, and why.

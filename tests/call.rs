@@ -172,7 +172,7 @@ fn a_tool_whose_schema_can_not_be_used_is_never_called() {
 fn numbers_that_would_lose_digits_are_never_rounded() {
     let schema = |kind: Value| json!({ "type": "object", "properties": { "a": { "type": "array", "items": { "type": kind } } } });
     // (type, given, kept as or refused)
-    let table: [(Value, &str, Option<Value>); 11] = [
+    let table: [(Value, &str, Option<Value>); 14] = [
         (json!("integer"), "9223372036854775807", Some(json!(i64::MAX))),
         (json!("integer"), "-9223372036854775808", Some(json!(i64::MIN))),
         (json!("integer"), "18446744073709551615", Some(json!(u64::MAX))),
@@ -184,6 +184,9 @@ fn numbers_that_would_lose_digits_are_never_rounded() {
         (json!("string"), "123456789012345678901234567890", Some(json!("123456789012345678901234567890"))),
         (json!(["string", "integer"]), "123456789012345678901234567890", None),
         (json!("number"), "1000000000000000000000.0", Some(json!(1e21))),
+        (json!("number"), "103400000000000000000", Some(json!(1.034e20))),
+        (json!("integer"), "103400000000000000000", None),
+        (json!("number"), "103400000000000000001", None),
     ];
     for (kind, given, expected) in table {
         let result = call(schema(kind.clone()), &format!(r#"{{"x,\"[{{":"\\","a":[1,{given}]}}"#).replace("[1,", "["));

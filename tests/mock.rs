@@ -63,6 +63,7 @@ fn api(operations: Vec<Operation>) -> Arc<Api> {
         title: "test".to_owned(),
         version: "1".to_owned(),
         description: None,
+        servers: Vec::new(),
         operations,
         skipped: Vec::new(),
         security_schemes: IndexMap::new(),

@@ -1,6 +1,7 @@
 //! Numbers with more digits than a number can carry here: never rounded silently.
 //!
-//! Whole numbers are exact from -2^63 to 2^64-1, others to 17 significant digits (IEEE 754 binary64). A
+//! Whole numbers are exact from -2^63 to 2^64-1, others to 17 significant digits (IEEE 754 binary64); a whole number
+//! beyond that passes as such a one where the schema wants fractions too and no digit is lost. A
 //! longer one is kept as text where the schema wants text, and refused everywhere else.
 
 use super::{Refusal, heal, refusal_at};
@@ -33,6 +34,11 @@ fn loses(token: &str) -> bool {
     if !token.contains(['.', 'e', 'E']) {
         return token.parse::<i64>().is_err() && token.parse::<u64>().is_err();
     }
+    rounds(token)
+}
+
+/// True if the number token is another number as binary64.
+fn rounds(token: &str) -> bool {
     let mantissa = token.split(['e', 'E']).next().unwrap_or_default();
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     let digits = digits.trim_matches('0');
@@ -62,6 +68,10 @@ pub(super) fn settle(
         {
             *place = Value::from(token);
             healed.push(crate::schema::check::path::text(&path));
+            continue;
+        }
+        // A floating-point number that somebody wrote without its exponent (`1.034e20`).
+        if kinds.meets(Kinds::FRACTION) && !kinds.meets(Kinds::STRING) && !rounds(token) {
             continue;
         }
         let way_out = match kinds.meets(Kinds::STRING) && kinds != Kinds::ALL {

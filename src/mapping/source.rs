@@ -15,7 +15,8 @@ pub struct Source {
     pub overlays: Vec<Slot>,
     /// OpenAPI Arazzo 1.x documents: each workflow becomes a tool.
     pub workflows: Vec<Slot>,
-    /// Replaces the document's `servers`.
+    /// Stands for the document's first server. An operation's own server keeps its place beside it where it is relative
+    /// or on the same origin; others are replaced.
     pub base_url: Option<Slot>,
     /// Values of server variables.
     pub server_variables: IndexMap<String, Slot>,

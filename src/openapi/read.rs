@@ -176,6 +176,7 @@ impl<'a> Reader<'a> {
             title: text("title").unwrap_or_default(),
             version: text("version").unwrap_or_default(),
             description: text("description"),
+            servers: std::mem::take(&mut self.root_servers),
             operations: std::mem::take(&mut self.operations),
             skipped: skipped
                 .into_iter()

@@ -2,16 +2,17 @@
 //!
 //! A value that passes costs no allocation. A value that fails is read a second time to say, for each
 //! problem, where it is, what was expected and what the nearest legal name is. `format` is an
-//! annotation (Validation §7.2.1): real documents declare formats that their APIs do not keep to. A `oneOf` with
-//! formats in it therefore asks for a fitting alternative, not for exactly one.
+//! annotation (Validation §7.2.1): real documents declare formats that their APIs do not keep to. Only where a value fits
+//! several alternatives of a `oneOf` do formats decide: then it must keep to those of at most one.
 
+mod distinct;
 pub mod explain;
 pub mod near;
 pub mod path;
 mod undecided;
 
 use super::kept::Kept;
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::{Draft, PatternOptions, ValidationOptions, Validator};
 use path::Step;
 use serde_json::Value;
 use std::sync::OnceLock;
@@ -69,7 +70,10 @@ impl Checker {
 
     /// The schema that values are checked against.
     pub fn schema(&self) -> &Value {
-        self.schema.get_or_init(|| undecided::decidable(&self.kept.tree()).into_owned())
+        self.schema.get_or_init(|| {
+            let tree = self.kept.tree();
+            undecided::decidable(&tree).unwrap_or_else(|| tree.into_owned())
+        })
     }
 
     /// Compiles now; the error is one sentence without a full stop. A schema that does not compile
@@ -129,7 +133,7 @@ impl Checker {
     }
 
     fn validator(&self) -> Result<&Validator, &str> {
-        self.compiled.get_or_init(|| compile(&undecided::decidable(&self.kept.tree()))).as_ref().map_err(String::as_str)
+        self.compiled.get_or_init(|| compile(&self.kept.tree())).as_ref().map_err(String::as_str)
     }
 }
 
@@ -140,6 +144,19 @@ pub fn pattern_problem(pattern: &str) -> Option<String> {
 }
 
 fn compile(schema: &Value) -> Result<Validator, String> {
+    let options = options().should_validate_formats(false);
+    let built = match undecided::decidable(schema) {
+        Some(decidable) => distinct::marked(options, schema).build(&decidable),
+        None => options.build(schema),
+    };
+    built.map_err(|error| {
+        let place = error.instance_path().as_str().to_string();
+        let reason = path::cut(&error.to_string(), 160);
+        if place.is_empty() { reason } else { format!("at `{}`: {reason}", path::cut(&place, 120)) }
+    })
+}
+
+fn options() -> ValidationOptions<'static> {
     // Patterns come from documents that others wrote: time and memory of each are bounded.
     let patterns = PatternOptions::fancy_regex()
         .backtrack_limit(100_000)
@@ -148,13 +165,6 @@ fn compile(schema: &Value) -> Result<Validator, String> {
     jsonschema::options()
         .with_draft(Draft::Draft202012)
         .offline()
-        .should_validate_formats(false)
         .should_ignore_unknown_formats(true)
         .with_pattern_options(patterns)
-        .build(schema)
-        .map_err(|error| {
-            let place = error.instance_path().as_str().to_string();
-            let reason = path::cut(&error.to_string(), 160);
-            if place.is_empty() { reason } else { format!("at `{}`: {reason}", path::cut(&place, 120)) }
-        })
 }

@@ -14,6 +14,7 @@ use crate::response::{NoAnswer, TimeoutKind};
 use crate::telemetry::SourceMeters;
 use bytes::Bytes;
 use http::Method;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
@@ -254,7 +255,7 @@ impl Backend {
         let trusted = self.may_reach(hop)?;
         match self.direct.as_ref().filter(|_| trusted) {
             Some(direct) => {
-                let sent = self.first_byte(direct.send(hop), deadline).await?;
+                let sent = self.first_byte(pin!(direct.send(hop)), deadline).await?;
                 sent.map_err(|error| fault::of_direct(&error, self.limits.connect_timeout.0))
             }
             None => {
@@ -262,14 +263,14 @@ impl Backend {
                 let mut request = reqwest::Request::new(hop.method.clone(), hop.url()?.into_owned());
                 *request.headers_mut() = hop.headers.clone();
                 *request.body_mut() = hop.body.clone().map(reqwest::Body::from);
-                let sent = self.first_byte(client.execute(request), deadline).await?;
+                let sent = self.first_byte(pin!(client.execute(request)), deadline).await?;
                 sent.map(Reply::from).map_err(|error| fault::of_head(error, self.limits.connect_timeout.0))
             }
         }
     }
 
     /// Waits for the head of an answer, within the source's limit for that.
-    async fn first_byte<T>(&self, sent: impl Future<Output = T>, deadline: Instant) -> Result<T, Fault> {
+    async fn first_byte<T>(&self, sent: Pin<&mut impl Future<Output = T>>, deadline: Instant) -> Result<T, Fault> {
         match self.limits.first_byte_timeout.map(|limit| limit.0) {
             Some(limit) if Instant::now() + limit < deadline => tokio::time::timeout(limit, sent)
                 .await

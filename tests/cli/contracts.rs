@@ -189,3 +189,43 @@ fn a_server_without_a_host_says_what_the_base_url_must_end_with() {
     let shown = desk.run(&["inspect", "engine.yaml", "--base-url", "http://localhost:8080/v1.56"]).out;
     assert!(shown.contains("request: GET http://localhost:8080/v1.56/info"), "{shown}");
 }
+
+#[test]
+fn an_operation_with_a_server_of_its_own_keeps_its_place_beside_the_base_url() {
+    // InfluxDB: everything under /api/v2, but for what stands at the root. What is given stands for the first server.
+    let describe = |servers: &str, own: &str| {
+        format!(
+            "openapi: 3.0.3\ninfo: {{ title: Engine, version: '1' }}\n{servers}paths:\n  /write: {{ post: {{ operationId: write }} }}\n  /ping: {{ servers: [{{ url: '{own}' }}], get: {{ operationId: ping }} }}\n"
+        )
+    };
+    let rows = [
+        // Relative to the document, RFC 3986 §5.2; the document came from a file.
+        ("servers: [{ url: /api/v2 }]\n", "/", "http://h.example/api/v2", "http://h.example/ping"),
+        ("servers: [{ url: /api/v2/ }]\n", "/v3", "http://h.example/gate/api/v2", "http://h.example/gate/v3/ping"),
+        ("", "/v3", "http://h.example:81", "http://h.example:81/v3/ping"),
+        // On one origin, with variables.
+        (
+            "servers: [{ url: 'https://{region}.example/v1', variables: { region: { default: eu } } }]\n",
+            "https://eu.example/v2",
+            "http://h.example/v1/",
+            "http://h.example/v2/ping",
+        ),
+        // Nobody can say where these are beside what is given: it replaces them.
+        (
+            "servers: [{ url: 'https://a.example/v1' }]\n",
+            "https://b.example/v2",
+            "http://h.example/v1",
+            "http://h.example/v1/ping",
+        ),
+        ("servers: [{ url: /api/v2 }]\n", "/", "http://h.example", "http://h.example/ping"),
+        ("servers: [{ url: /api/v2 }]\n", "/v3", "http://h.example/other", "http://h.example/other/ping"),
+        ("servers: [{ url: /h.example }]\n", "/v3", "http://h.example", "http://h.example/ping"),
+    ];
+    for (servers, own, given, expected) in rows {
+        let desk = Desk::new(&[("engine.yaml", &describe(servers, own))]);
+        let shown = desk.run(&["inspect", "engine.yaml", "--base-url", given]).out;
+        assert!(shown.contains(&format!("request: GET {expected}\n")), "{servers}{own} with {given}: {shown}");
+        let main = format!("request: POST {}/write\n", given.trim_end_matches('/'));
+        assert!(shown.contains(&main), "{shown}");
+    }
+}

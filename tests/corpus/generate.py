@@ -49,14 +49,16 @@ class Generator:
                 if check.is_valid(value):
                     self.made["hypothesis-jsonschema"] += 1
                     yield value
-        for start in range(seed, seed + count, 4):
-            for value in self.faker(schema, start, 4, first):
-                value = tame(value)
-                key = json.dumps(value, sort_keys=True)
-                if key not in seen and check.is_valid(value):
-                    seen.add(key)
-                    self.made["json-schema-faker"] += 1
-                    yield value
+        # What the faker can't fill in, or fills in as nobody can send it, it gets once more with hints.
+        for asked, most in ((schema, count), (hinted(schema), 4)):
+            for start in range(seed, seed + most, 4):
+                for value in self.faker(asked, start, 4, first):
+                    value = tame(value)
+                    key = json.dumps(value, sort_keys=True)
+                    if key not in seen and check.is_valid(value):
+                        seen.add(key)
+                        self.made["json-schema-faker"] += 1
+                        yield value
         if not seen and not hypothesis:
             for value in self.hypothesis(schema, seed):
                 if check.is_valid(value):
@@ -79,7 +81,8 @@ class Generator:
             self.process.kill()
             self.process.wait()
             self.process = None
-            return []
+        # One mode that does not end takes the others with it.
+        return [value for index in range(count) for value in self.faker(schema, seed + index, 1, first + index)] if count > 1 else []
 
     @staticmethod
     def hypothesis(schema, seed):
@@ -102,6 +105,32 @@ class Generator:
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
         return found[-3:]
+
+
+def hinted(schema):
+    """The schema with what it leaves open and a request needs: objects where members are required, texts that are not
+    empty (a path has no empty segment), base64 where it is described. What comes of it is held against the schema itself."""
+    if isinstance(schema, list):
+        return [hinted(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    out = {}
+    for key, value in schema.items():
+        if key in ("properties", "patternProperties", "$defs") and isinstance(value, dict):
+            out[key] = {name: hinted(item) for name, item in value.items()}
+        else:
+            out[key] = hinted(value) if isinstance(value, (dict, list)) and key not in ("enum", "const", "default", "examples", "required", "type") else value
+    free = not {"type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf", "not", "if"} & set(out)
+    if free and {"required", "properties"} & set(out):
+        out["type"] = "object"
+        out["properties"] = {**{name: {"type": "string", "minLength": 1} for name in out.get("required", [])}, **out.get("properties", {})}
+    elif free and set(out) <= {"examples", "title", "description", "format", "maxLength", "readOnly"}:
+        out["type"] = "string"
+    if out.get("type") == "string" and not {"enum", "const", "pattern", "format", "minLength"} & set(out) and out.get("maxLength", 1) > 0:
+        out["minLength"] = 1
+        if str(out.get("description", "")).startswith("Base64"):
+            out["format"] = "byte"
+    return out
 
 
 def tame(value):

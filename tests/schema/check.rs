@@ -225,6 +225,83 @@ fn alternatives_that_only_formats_tell_apart_do_not_refuse_what_fits_them() {
 }
 
 #[test]
+fn what_fits_several_alternatives_and_their_formats_is_refused() {
+    // Core 10.2.1.3: exactly one. DigitalOcean's "assign to a droplet, or reserve in a region".
+    let reserve = json!({ "type": "object", "properties": { "body": { "oneOf": [
+        { "required": ["droplet_id"], "properties": { "droplet_id": { "type": "integer" } } },
+        { "required": ["region"], "properties": {
+            "region": { "type": "string" }, "project_id": { "type": "string", "format": "uuid" } } },
+    ] } } });
+    let id = "746c6152-2fa2-11ed-92d3-27aaa54e4988";
+    for one in [json!({ "droplet_id": 1 }), json!({ "region": "nyc3", "project_id": id }), json!({ "region": "nyc3" })]
+    {
+        assert_eq!(problems(reserve.clone(), json!({ "body": one })), []);
+    }
+    // A format that is not kept to does not refuse what fits nothing else.
+    assert_eq!(problems(reserve.clone(), json!({ "body": { "region": "nyc3", "project_id": "mine" } })), []);
+    let both = problems(reserve.clone(), json!({ "body": { "droplet_id": 1, "region": "nyc3", "project_id": id } }));
+    assert_eq!(both.len(), 1, "{both:?}");
+    assert_eq!(both[0].argument, "body");
+    assert!(both[0].message.contains("fits alternatives 1 and 2 at once"), "{both:?}");
+    assert!(!problems(reserve, json!({ "body": {} })).is_empty());
+}
+
+#[test]
+fn a_value_is_held_against_formats_only_where_several_alternatives_fit() {
+    let address = json!({ "oneOf": [
+        { "type": "string", "format": "ipv4" },
+        { "type": "string", "format": "ipv6" },
+        { "type": "string", "pattern": "^[a-z]+$" },
+    ] });
+    // The last is the format of none; the one before fits a pattern besides, and the format of none.
+    for value in ["10.0.0.1", "::1", "localhost", "10.0.0.999"] {
+        assert_eq!(problems(address.clone(), json!(value)), [], "{value}");
+    }
+    // RFC 4122 text and a name that is one, too.
+    let either = json!({ "oneOf": [{ "$ref": "#/$defs/id" }, { "$ref": "#/$defs/name" }], "$defs": {
+        "id": { "type": "string", "format": "uuid" }, "name": { "type": "string", "minLength": 3 } } });
+    assert_eq!(problems(either.clone(), json!("disk")), []);
+    assert!(!problems(either, json!("746c6152-2fa2-11ed-92d3-27aaa54e4988")).is_empty());
+}
+
+#[test]
+fn alternatives_that_are_the_same_without_formats_count_as_one() {
+    // OpenAPI's own formats restrict nothing, and a text with a format beside a text without one says no more.
+    for (alternatives, value) in [
+        (json!([{ "type": "integer", "format": "int32" }, { "type": "integer", "format": "int64" }]), json!(5)),
+        (json!([{ "type": "string", "format": "password" }, { "type": "string", "title": "key" }]), json!("secret")),
+        (json!([{ "type": "string" }, { "type": "string", "format": "date" }]), json!("2024-01-02")),
+        (json!([{ "$ref": "#/$defs/a" }, { "$ref": "#/$defs/b" }]), json!({ "n": [{ "n": [] }] })),
+    ] {
+        let schema = json!({ "oneOf": alternatives, "$defs": {
+            "a": { "properties": { "n": { "items": { "$ref": "#/$defs/a" } }, "m": { "format": "int32" } } },
+            "b": { "properties": { "n": { "items": { "$ref": "#/$defs/a" } }, "m": { "format": "int64" } } },
+        } });
+        assert_eq!(problems(schema, value.clone()), [], "{value}");
+    }
+    // Without any format they are two, as the standard says.
+    assert!(!problems(json!({ "oneOf": [{ "type": "string" }, { "type": "string" }] }), json!("a")).is_empty());
+}
+
+#[test]
+fn alternatives_are_told_apart_wherever_they_stand() {
+    // Names that need escaping in a pointer, a property called like a keyword, a list, a circle through the root.
+    let choice = json!({ "oneOf": [
+        { "required": ["at"], "properties": { "at": { "format": "date" } } },
+        { "required": ["until"], "properties": { "until": { "format": "date" }, "more": { "$ref": "#" } } },
+    ] });
+    let schema = json!({ "properties": {
+        "a/b~c %": choice, "enum": choice, "list": { "items": choice }, "both": { "allOf": [choice] } } });
+    let (one, both) = (json!({ "until": "2024-01-02" }), json!({ "until": "2024-01-02", "at": "2024-01-02" }));
+    for name in ["a/b~c %", "enum", "both"] {
+        assert_eq!(problems(schema.clone(), json!({ name: one })), [], "{name}");
+        assert_eq!(problems(schema.clone(), json!({ name: both })).len(), 1, "{name}");
+        let inner = json!({ "until": "2024-01-02", "more": { "list": [one, both] } });
+        assert!(!problems(schema.clone(), json!({ name: inner })).is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn a_whole_number_written_with_a_point_is_an_integer() {
     assert_eq!(problems(json!({ "type": "integer" }), json!(1.0)), []);
     assert_eq!(problems(json!({ "type": "integer" }), json!(1.5)).len(), 1);

@@ -31,10 +31,11 @@ impl Compiler<'_> {
         }
     }
 
-    /// The final base URL: flag, mapping, else the first usable server of the operation.
+    /// The final base URL: flag or mapping in place of the document's servers, else the first usable server of the
+    /// operation.
     pub(super) fn operation_base(&mut self, making: &Making<'_>) -> Result<String, Diagnostic> {
         if let Some(flag) = &self.options.base_url {
-            return Ok(flag.trim_end_matches('/').to_string());
+            return Ok(self.in_place(flag.trim_end_matches('/'), making));
         }
         if making.source.base_url.is_some() {
             let known =
@@ -46,7 +47,7 @@ impl Compiler<'_> {
                     making.operation_place(),
                 ))
             } else {
-                Ok(known)
+                Ok(self.in_place(&known, making))
             };
         }
         let mut reason = None;
@@ -57,7 +58,7 @@ impl Compiler<'_> {
             }
         }
         let reason = reason.unwrap_or_else(|| "the document declares no server".to_string());
-        let mut urls = making.operation.servers.iter().map(|server| server.url.as_str());
+        let mut urls = making.api.servers.iter().chain(&making.operation.servers).map(|server| server.url.as_str());
         let path = urls.find(|url| url.starts_with('/') && !url.starts_with("//") && url.len() > 1);
         let fix = "give `--base-url URL`, or `base_url:` under the source in a mapping".to_string();
         Err(problem("no-base-url", format!("no base URL for this operation: {reason}"), making.operation_place()).fix(
@@ -69,7 +70,61 @@ impl Compiler<'_> {
         ))
     }
 
+    /// What is given stands for the first server of the document. An operation with a server of its own beside that one
+    /// (relative, or on its origin) keeps its place: `/api/v2` is given as `http://localhost/api/v2`, so `/` is
+    /// `http://localhost`. All else goes to what is given.
+    fn in_place(&self, given: &str, making: &Making<'_>) -> String {
+        let path = |server: &Server| {
+            let url = self.filled(server, making.source).ok().filter(|url| !url.contains('{'))?;
+            let (origin, path) = match url.starts_with('/') && !url.starts_with("//") {
+                true => (None, url.as_str()),
+                false => {
+                    let origin = url::Url::parse(&url).ok()?.origin();
+                    let rest = url.split_once("//")?.1;
+                    (Some(origin), rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default())
+                }
+            };
+            Some((origin, path.trim_end_matches('/').to_string()))
+        };
+        let moved = || {
+            let (own_origin, own) = path(making.operation.servers.first()?)?;
+            let (origin, main) = match making.api.servers.first() {
+                Some(server) => path(server)?,
+                None => (None, String::new()),
+            };
+            if own == main || (own_origin.is_some() && own_origin != origin) {
+                return None;
+            }
+            let (before, query) = given.split_at(given.find('?').unwrap_or(given.len()));
+            let before = before.trim_end_matches('/').strip_suffix(&main)?;
+            // Never into the host: `/x` is no path of `http://x`.
+            url::Url::parse(before).ok().filter(url::Url::has_host)?;
+            Some(format!("{before}{own}{query}"))
+        };
+        moved().unwrap_or_else(|| given.to_string())
+    }
+
     fn server_url(&self, server: &Server, source: &Source) -> Result<String, String> {
+        let url = self.filled(server, source)?;
+        if let Some(open) = url.find('{') {
+            return Err(format!(
+                "server URL has a variable without a value: `{}`",
+                url.get(open..).unwrap_or_default()
+            ));
+        }
+        match url::Url::parse(&url) {
+            Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => {
+                Ok(url.trim_end_matches('/').to_string())
+            }
+            Ok(parsed) if !matches!(parsed.scheme(), "http" | "https") => {
+                Err(format!("server URL has the scheme `{}`", parsed.scheme()))
+            }
+            _ => Err(format!("server URL `{url}` is relative and the document came from a file")),
+        }
+    }
+
+    /// A server's URL with the values of its variables.
+    fn filled(&self, server: &Server, source: &Source) -> Result<String, String> {
         let mut url = server.url.clone();
         for (name, variable) in &server.variables {
             let slot = format!("{{{name}}}");
@@ -99,20 +154,6 @@ impl Compiler<'_> {
                 url = url.replace(&slot, &text.resolve_public(&self.here()).map_err(|error| error.to_string())?);
             }
         }
-        if let Some(open) = url.find('{') {
-            return Err(format!(
-                "server URL has a variable without a value: `{}`",
-                url.get(open..).unwrap_or_default()
-            ));
-        }
-        match url::Url::parse(&url) {
-            Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => {
-                Ok(url.trim_end_matches('/').to_string())
-            }
-            Ok(parsed) if !matches!(parsed.scheme(), "http" | "https") => {
-                Err(format!("server URL has the scheme `{}`", parsed.scheme()))
-            }
-            _ => Err(format!("server URL `{url}` is relative and the document came from a file")),
-        }
+        Ok(url)
     }
 }

@@ -67,12 +67,7 @@ impl Teller<'_> {
                     .filter(|(_, errors)| errors.is_empty())
                     .map(|(number, _)| number.to_string())
                     .collect();
-                let message = format!(
-                    "fits alternatives {} at once, but must fit exactly one of {}; leave out what belongs to the others",
-                    fitting.join(" and "),
-                    context.len()
-                );
-                self.say(error, message);
+                self.say(error, fits_several(&fitting, context.len()));
             }
             Kind::PropertyNames { error: inner } => {
                 let reason = reason(inner);
@@ -182,6 +177,14 @@ impl Teller<'_> {
     }
 }
 
+/// What is wrong with a value that fits several alternatives of a `oneOf`.
+pub(super) fn fits_several(fitting: &[String], all: usize) -> String {
+    format!(
+        "fits alternatives {} at once, but must fit exactly one of {all}; leave out what belongs to the others",
+        fitting.join(" and ")
+    )
+}
+
 fn same_place(error: &ValidationError<'_>, here: &Location) -> bool {
     error.instance_path().as_str() == here.as_str()
 }
@@ -289,6 +292,7 @@ fn reason(error: &ValidationError<'_>) -> String {
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
             "could not be checked against its pattern: it takes too long".to_string()
         }
+        Kind::Custom { message, .. } => message.clone(),
         other => format!("does not satisfy `{}`", other.keyword()),
     }
 }
