@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 pub(crate) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 fn mismatch(text: String) -> RpcError {

@@ -8,16 +8,16 @@
 use super::Http;
 use super::body::Body;
 use super::front::Front;
+use super::stalled::Stalled;
 use crate::gather::Gathered;
 use crate::transport::Certificate;
-use crate::transport::http::stalled::Stalled;
 use ::http::header::{CONNECTION, CONTENT_TYPE, DATE, TRANSFER_ENCODING};
-use ::http::{HeaderValue, Method, Request, Response, Version};
+use ::http::{HeaderName, HeaderValue, Method, Request, Response, Version};
 use axum::Router;
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
-use hyper::service::service_fn;
+use hyper::service::{HttpService, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -42,9 +42,39 @@ pub(super) struct Handover {
 
 /// An event stream that is to be written here.
 struct Events {
-    response: Response<Body>,
+    /// Status line and header fields, ready to be sent.
+    head: Vec<u8>,
+    body: Body,
     /// The client will use the connection again.
     keep: bool,
+}
+
+impl Events {
+    /// Writes status line and header fields (RFC 9112 §4, §5).
+    fn new(response: Response<Body>, keep: bool) -> Self {
+        let (parts, body) = response.into_parts();
+        let date = httpdate::fmt_http_date(SystemTime::now());
+        let mut head = Vec::with_capacity(512);
+        let status = parts.status;
+        head.extend_from_slice(b"HTTP/1.1 ");
+        head.extend_from_slice(status.as_str().as_bytes());
+        head.extend_from_slice(b" ");
+        head.extend_from_slice(status.canonical_reason().unwrap_or_default().as_bytes());
+        head.extend_from_slice(b"\r\n");
+        let mut field = |name: &HeaderName, value: &[u8]| {
+            for piece in [name.as_str().as_bytes(), b": ", value, b"\r\n"] {
+                head.extend_from_slice(piece);
+            }
+        };
+        parts.headers.iter().for_each(|(name, value)| field(name, value.as_bytes()));
+        field(&TRANSFER_ENCODING, b"chunked");
+        field(&DATE, date.as_bytes());
+        if !keep {
+            field(&CONNECTION, b"close");
+        }
+        head.extend_from_slice(b"\r\n");
+        Events { head, body, keep }
+    }
 }
 
 impl Handover {
@@ -102,7 +132,7 @@ where
             async move {
                 let response = http.route(router, request, certificate).await;
                 match takes {
-                    Some(keep) if is_events(&response) => handover.put(Events { response, keep }),
+                    Some(keep) if is_events(&response) => handover.put(Events::new(response, keep)),
                     _ => return Ok::<_, Infallible>(response),
                 }
                 // The library is let go as soon as it has written what came before.
@@ -128,17 +158,27 @@ where
             })
             .await?
         };
-        let Some(events) = events else { return Ok(()) };
-        let Some(parts) = connection.into_parts() else { return Ok(()) };
-        front = parts.io.into_inner();
-        front.put_back(&parts.read_buf);
-        drop(parts.read_buf);
-        let keep = events.keep;
-        write(&mut front, events).await?;
+        let Some(Events { head, body, keep }) = events else { return Ok(()) };
+        let Some(back) = taken_back(connection) else { return Ok(()) };
+        front = back;
+        write(&mut front, head, body).await?;
         if !keep || http.closing.is_cancelled() {
             return Ok(front.shutdown().await?);
         }
     }
+}
+
+/// The bytes of a connection, without the library; its memory is free from here on.
+fn taken_back<T, S>(connection: Box<http1::UpgradeableConnection<TokioIo<Front<T>>, S>>) -> Option<Front<T>>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    S: HttpService<Incoming, ResBody = Body>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let parts = (*connection).into_parts()?;
+    let mut front = parts.io.into_inner();
+    front.put_back(&parts.read_buf);
+    Some(front)
 }
 
 /// HTTP/2, and nothing else.
@@ -190,9 +230,11 @@ enum Next {
 }
 
 /// Writes head and events. Fails where the client goes away, or takes nothing for too long.
-async fn write<T: AsyncRead + AsyncWrite + Unpin>(front: &mut Front<T>, events: Events) -> io::Result<()> {
-    let (parts, mut body) = events.response.into_parts();
-    let mut out = head(&parts, events.keep)?;
+async fn write<T: AsyncRead + AsyncWrite + Unpin>(
+    front: &mut Front<T>,
+    mut out: Vec<u8>,
+    mut body: Body,
+) -> io::Result<()> {
     loop {
         let next = poll_fn(|cx| match Pin::new(&mut body).poll_frame(cx) {
             Poll::Ready(frame) => Poll::Ready(Next::Frame(frame)),
@@ -226,23 +268,4 @@ async fn write<T: AsyncRead + AsyncWrite + Unpin>(front: &mut Front<T>, events: 
             return Ok(());
         }
     }
-}
-
-/// Status line and header fields (RFC 9112 §4, §5).
-fn head(parts: &::http::response::Parts, keep: bool) -> io::Result<Vec<u8>> {
-    let mut out = Vec::with_capacity(512);
-    let status = parts.status;
-    write!(out, "HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or_default())?;
-    let date = httpdate::fmt_http_date(SystemTime::now());
-    let own = [(TRANSFER_ENCODING, "chunked"), (DATE, date.as_str()), (CONNECTION, "close")];
-    for (name, value) in &parts.headers {
-        write!(out, "{name}: ")?;
-        out.extend_from_slice(value.as_bytes());
-        out.extend_from_slice(b"\r\n");
-    }
-    for (name, value) in own.iter().take(if keep { 2 } else { 3 }) {
-        write!(out, "{name}: {value}\r\n")?;
-    }
-    out.extend_from_slice(b"\r\n");
-    Ok(out)
 }

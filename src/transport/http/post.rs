@@ -15,13 +15,16 @@ use crate::protocol::{
 use crate::transport::connection::{abandoned, joined, not_in_batch};
 use ::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use ::http::request::Parts;
-use ::http::{HeaderMap, Response, StatusCode};
+use ::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use bytes::{Bytes, BytesMut};
 use futures_util::future::join_all;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use serde_json::value::RawValue;
 use std::sync::Arc;
+
+/// The method whose requests stay open.
+const LISTEN: &str = "subscriptions/listen";
 
 /// Answers one POST.
 pub(super) async fn post(
@@ -45,7 +48,12 @@ pub(super) async fn post(
         Err(response) => return *response,
     };
     let exchange = Exchange::new(http.settings.max_frame.saturating_mul(4));
-    let post = Post { http: Arc::clone(http), parts, caller, exchange: Arc::clone(&exchange), accepts_sse };
+    let (headers, bytes) = if parts.headers.get(&mirror::METHOD).is_some_and(|method| method == LISTEN) {
+        (detached(&parts.headers), Bytes::copy_from_slice(&bytes))
+    } else {
+        (parts.headers, bytes)
+    };
+    let post = Post { http: Arc::clone(http), headers, caller, exchange: Arc::clone(&exchange), accepts_sse };
     let running = Running::new(async move { post.answer(&bytes).await }, &exchange);
     respond(http, running, exchange, accepts_json, accepts_sse).await
 }
@@ -55,6 +63,17 @@ fn is_json(headers: &HeaderMap) -> bool {
     let (Some(value), None) = (values.next(), values.next()) else { return false };
     let kind = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     kind.eq_ignore_ascii_case("application/json")
+}
+
+/// The same headers with values of their own. Those of a request are slices of what the connection read, and a request
+/// that listens for hours would keep 8 kB alive with them.
+fn detached(headers: &HeaderMap) -> HeaderMap {
+    let own = |value: &HeaderValue| {
+        let mut own = HeaderValue::from_bytes(value.as_bytes()).unwrap_or_else(|_| value.clone());
+        own.set_sensitive(value.is_sensitive());
+        own
+    };
+    headers.iter().map(|(name, value)| (name.clone(), own(value))).collect()
 }
 
 /// The whole body, within the limit and in time.
@@ -98,7 +117,7 @@ async fn read(http: &Http, headers: &HeaderMap, mut body: hyper::body::Incoming)
 /// A POST whose body has been read.
 struct Post {
     http: Arc<Http>,
-    parts: Parts,
+    headers: HeaderMap,
     caller: Arc<Caller>,
     exchange: Arc<Exchange>,
     accepts_sse: bool,
@@ -132,7 +151,7 @@ fn refused(status: u16, id: Option<&str>, text: &'static str) -> Answer {
 
 impl Post {
     async fn answer(&self, bytes: &[u8]) -> Answer {
-        let header = match mirror::single(&self.parts.headers, &mirror::VERSION) {
+        let header = match mirror::single(&self.headers, &mirror::VERSION) {
             Ok(header) => header,
             Err(wrong) => return error(None, &wrong),
         };
@@ -176,7 +195,7 @@ impl Post {
             cancel: self.exchange.cancel.clone(),
             closing: &self.http.closing,
             queue: (stream && self.accepts_sse).then_some(&self.exchange.queue),
-            headers: Some(&self.parts.headers),
+            headers: Some(&self.headers),
             local: false,
             transport: "http",
         }
@@ -267,7 +286,7 @@ impl Post {
         if !self.http.settings.sessions.enabled {
             return Ok(Home::Nowhere(Session::stateless(version)));
         }
-        let session = match mirror::single(&self.parts.headers, &mirror::SESSION) {
+        let session = match mirror::single(&self.headers, &mirror::SESSION) {
             Err(_) => return Err(refused(400, id, "Mcp-Session-Id must be one visible ASCII text")),
             Ok(None) => return Err(refused(400, id, "Mcp-Session-Id is missing: send `initialize` first")),
             Ok(Some(session)) => session,
