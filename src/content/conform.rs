@@ -8,6 +8,8 @@ mod compile;
 mod read;
 mod repair;
 
+pub(super) use read::Reader;
+
 use crate::schema::kinds::Kinds;
 use serde_json::Value;
 

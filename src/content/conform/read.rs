@@ -6,7 +6,7 @@ use crate::schema::kinds::Kinds;
 /// Deepest nesting that is read; the same as everywhere else in this crate.
 const DEEPEST: u32 = 127;
 
-pub(super) struct Reader<'j> {
+pub(in crate::content) struct Reader<'j> {
     text: &'j str,
     bytes: &'j [u8],
     at: usize,
@@ -43,6 +43,11 @@ impl<'j> Reader<'j> {
         let found = self.next() == byte;
         self.at += usize::from(found);
         found
+    }
+
+    /// Bytes read so far.
+    pub fn at(&self) -> usize {
+        self.at
     }
 
     /// True if nothing but white space is left.
