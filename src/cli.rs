@@ -81,6 +81,7 @@ impl Files {
 
 /// Runs the command line; the exit code is 0 (fine), 1 (problems) or 2 (unusable input or usage).
 pub fn main() -> ExitCode {
+    small_pages();
     let cli = Cli::parse();
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -108,6 +109,13 @@ pub fn main() -> ExitCode {
     });
     runtime.shutdown_background();
     ExitCode::from(code)
+}
+
+/// Where a system gives huge pages to everybody, a heap of 1 MB would take 8. Without effect elsewhere.
+fn small_pages() {
+    #[cfg(target_os = "linux")]
+    // Refused by some sandboxes: then it is as it is.
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
 /// Reads and compiles what the command line or the settings name; the report holds the problems of reading too.

@@ -7,6 +7,7 @@ mod client;
 mod decisions;
 mod doors;
 mod limits;
+mod lines;
 mod official_client;
 mod other_transports;
 mod sessions;

@@ -2,7 +2,9 @@
 
 mod body;
 mod exchange;
+mod front;
 mod guard;
+mod line;
 mod listen;
 mod post;
 mod replay;
@@ -13,7 +15,6 @@ mod stalled;
 
 use super::{Certificate, Settings};
 use crate::access::Caller;
-use crate::gather::Gathered;
 use crate::protocol::{INVALID_REQUEST, RpcError, Server};
 use ::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use ::http::request::Parts;
@@ -24,12 +25,8 @@ use axum::routing::{any, get};
 use body::Body;
 use guard::Guard;
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
 use session::Sessions;
 use stalled::Stalled;
-use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -150,42 +147,15 @@ async fn connection(http: Arc<Http>, router: Router, socket: TcpStream) {
     let _ = socket.set_nodelay(true);
     let settings = &http.settings;
     match &settings.tls {
-        None => serve(&http, router, Stalled::new(socket, settings.stall_timeout, settings.header_timeout), None).await,
+        None => line::serve(&http, router, Stalled::new(socket, settings.stall_timeout, settings.header_timeout), None).await,
         Some(tls) => match tokio::time::timeout(settings.header_timeout, tls.accept(socket)).await {
             Ok(Ok((stream, certificate))) => {
                 let stream = Stalled::new(stream, settings.stall_timeout, settings.header_timeout);
-                serve(&http, router, stream, certificate).await;
+                line::serve(&http, router, stream, certificate).await;
             }
             Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
             Err(_) => tracing::debug!("TLS handshake timed out"),
         },
-    }
-}
-
-async fn serve<T>(http: &Arc<Http>, router: Router, stream: Stalled<T>, certificate: Option<Certificate>)
-where
-    T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
-{
-    let certificate = certificate.map(Arc::new);
-    let service = service_fn(|request: Request<Incoming>| {
-        let (http, router, certificate) = (Arc::clone(http), router.clone(), certificate.clone());
-        async move { Ok::<_, Infallible>(http.route(router, request, certificate).await) }
-    });
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(http.settings.header_timeout);
-    let streams = u32::try_from(http.server.settings().max_in_flight).unwrap_or(u32::MAX);
-    builder.http2().timer(TokioTimer::new()).max_concurrent_streams(streams.max(1));
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(Gathered::new(stream)), service);
-    tokio::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = http.closing.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "connection ended");
     }
 }
 

@@ -1,0 +1,248 @@
+//! One connection: tells HTTP/1 and HTTP/2 apart, and writes event streams itself.
+//!
+//! An event stream may stay open for hours and say nothing. All that time the HTTP library would hold two buffers of 8 kB and
+//! its own state for it. So with HTTP/1 the library is let go once the head of such a stream is known: the stream is written
+//! here, in chunks (RFC 9112 §7.1), and afterwards a fresh state serves the connection on. Streams of HTTP/2 share a
+//! connection and stay where they are.
+
+use super::Http;
+use super::body::Body;
+use super::front::Front;
+use crate::gather::Gathered;
+use crate::transport::Certificate;
+use crate::transport::http::stalled::Stalled;
+use ::http::header::{CONNECTION, CONTENT_TYPE, DATE, TRANSFER_ENCODING};
+use ::http::{HeaderValue, Method, Request, Response, Version};
+use axum::Router;
+use http_body::Body as _;
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io::{self, Write};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::SystemTime;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+
+/// Events are gathered up to this many bytes before they are written.
+const GATHERED: usize = 16 * 1024;
+
+/// What the HTTP library's side of a connection and this side tell each other.
+#[derive(Default)]
+pub(super) struct Handover {
+    events: Mutex<Option<Events>>,
+    /// The library still has bytes of earlier answers to write.
+    unsent: AtomicBool,
+}
+
+/// An event stream that is to be written here.
+struct Events {
+    response: Response<Body>,
+    /// The client will use the connection again.
+    keep: bool,
+}
+
+impl Handover {
+    pub(super) fn set_unsent(&self, unsent: bool) {
+        self.unsent.store(unsent, Ordering::Relaxed);
+    }
+
+    fn put(&self, events: Events) {
+        *self.events.lock().unwrap_or_else(PoisonError::into_inner) = Some(events);
+    }
+
+    fn take(&self) -> Option<Events> {
+        if self.unsent.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Serves one connection to its end.
+pub(super) async fn serve<T>(http: &Arc<Http>, router: Router, stream: Stalled<T>, certificate: Option<Certificate>)
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let certificate = certificate.map(Arc::new);
+    let handover = Arc::new(Handover::default());
+    let mut front = Front::new(Gathered::new(stream), Arc::clone(&handover));
+    let ended = match front.is_http2().await {
+        Ok(true) => Box::pin(second(http, &router, front, certificate)).await,
+        Ok(false) => first(http, &router, front, certificate, &handover).await,
+        Err(error) => Err(error.into()),
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "connection ended");
+    }
+}
+
+type Ended = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+/// HTTP/1: the library and the event streams take turns.
+async fn first<T>(
+    http: &Arc<Http>,
+    router: &Router,
+    mut front: Front<T>,
+    certificate: Option<Arc<Certificate>>,
+    handover: &Arc<Handover>,
+) -> Ended
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    loop {
+        let service = service_fn(|request: Request<Incoming>| {
+            let (http, router, certificate) = (Arc::clone(http), router.clone(), certificate.clone());
+            let (handover, takes) = (Arc::clone(handover), takes_events(&request));
+            async move {
+                let response = http.route(router, request, certificate).await;
+                match takes {
+                    Some(keep) if is_events(&response) => handover.put(Events { response, keep }),
+                    _ => return Ok::<_, Infallible>(response),
+                }
+                // The library is let go as soon as it has written what came before.
+                std::future::pending().await
+            }
+        });
+        let mut builder = http1::Builder::new();
+        builder.timer(TokioTimer::new()).header_read_timeout(http.settings.header_timeout);
+        // In a box, which is given back while an event stream runs.
+        let mut connection = Box::new(builder.serve_connection(TokioIo::new(front), service).with_upgrades());
+        let mut closing = false;
+        let events = {
+            let mut closed = pin!(http.closing.cancelled());
+            poll_fn(|cx| {
+                if !closing && closed.as_mut().poll(cx).is_ready() {
+                    closing = true;
+                    Pin::new(&mut *connection).graceful_shutdown();
+                }
+                match Pin::new(&mut *connection).poll(cx) {
+                    Poll::Ready(ended) => Poll::Ready(ended.map(|()| None)),
+                    Poll::Pending => handover.take().map_or(Poll::Pending, |events| Poll::Ready(Ok(Some(events)))),
+                }
+            })
+            .await?
+        };
+        let Some(events) = events else { return Ok(()) };
+        let Some(parts) = connection.into_parts() else { return Ok(()) };
+        front = parts.io.into_inner();
+        front.put_back(&parts.read_buf);
+        drop(parts.read_buf);
+        let keep = events.keep;
+        write(&mut front, events).await?;
+        if !keep || http.closing.is_cancelled() {
+            return Ok(front.shutdown().await?);
+        }
+    }
+}
+
+/// HTTP/2, and nothing else.
+async fn second<T>(http: &Arc<Http>, router: &Router, front: Front<T>, certificate: Option<Arc<Certificate>>) -> Ended
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let service = service_fn(|request: Request<Incoming>| {
+        let (http, router, certificate) = (Arc::clone(http), router.clone(), certificate.clone());
+        async move { Ok::<_, Infallible>(http.route(router, request, certificate).await) }
+    });
+    let streams = u32::try_from(http.server.settings().max_in_flight).unwrap_or(u32::MAX);
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder.timer(TokioTimer::new()).max_concurrent_streams(streams.max(1));
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(front), service));
+    tokio::select! {
+        ended = connection.as_mut() => return Ok(ended?),
+        () = http.closing.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    Ok(connection.await?)
+}
+
+/// Whether an event stream may answer this request outside the library, and if so whether the client will use the
+/// connection again. Not while bytes of the request may be unread: they would pass for the next one.
+fn takes_events(request: &Request<Incoming>) -> Option<bool> {
+    let read = match *request.method() {
+        // POSTs are read to their end before anything answers them with events.
+        Method::POST => true,
+        Method::GET => request.body().is_end_stream(),
+        _ => false,
+    };
+    let close = || {
+        let values = request.headers().get_all(CONNECTION).into_iter().filter_map(|value| value.to_str().ok());
+        values.flat_map(|value| value.split(',')).any(|option| option.trim().eq_ignore_ascii_case("close"))
+    };
+    (read && request.version() == Version::HTTP_11).then(|| !close())
+}
+
+fn is_events(response: &Response<Body>) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    response.status() == 200 && kind == Some(b"text/event-stream") && response.body().size_hint().exact().is_none()
+}
+
+enum Next {
+    Frame(Option<Result<http_body::Frame<bytes::Bytes>, axum::Error>>),
+    /// Nothing more for now: what has been gathered goes out.
+    Send,
+    Gone(io::Error),
+}
+
+/// Writes head and events. Fails where the client goes away, or takes nothing for too long.
+async fn write<T: AsyncRead + AsyncWrite + Unpin>(front: &mut Front<T>, events: Events) -> io::Result<()> {
+    let (parts, mut body) = events.response.into_parts();
+    let mut out = head(&parts, events.keep)?;
+    loop {
+        let next = poll_fn(|cx| match Pin::new(&mut body).poll_frame(cx) {
+            Poll::Ready(frame) => Poll::Ready(Next::Frame(frame)),
+            Poll::Pending if !out.is_empty() => Poll::Ready(Next::Send),
+            Poll::Pending => front.poll_gone(cx).map(Next::Gone),
+        });
+        let ended = match next.await {
+            Next::Frame(Some(Ok(frame))) => {
+                // An empty chunk would be the last one.
+                if let Some(data) = frame.data_ref().filter(|data| !data.is_empty()) {
+                    write!(out, "{:X}\r\n", data.len())?;
+                    out.extend_from_slice(data);
+                    out.extend_from_slice(b"\r\n");
+                }
+                if out.len() < GATHERED {
+                    continue;
+                }
+                false
+            }
+            Next::Frame(Some(Err(error))) => return Err(io::Error::other(error)),
+            Next::Frame(None) => {
+                out.extend_from_slice(b"0\r\n\r\n");
+                true
+            }
+            Next::Send => false,
+            Next::Gone(error) => return Err(error),
+        };
+        front.write_all(&std::mem::take(&mut out)).await?;
+        front.flush().await?;
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+/// Status line and header fields (RFC 9112 §4, §5).
+fn head(parts: &::http::response::Parts, keep: bool) -> io::Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(512);
+    let status = parts.status;
+    write!(out, "HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or_default())?;
+    let date = httpdate::fmt_http_date(SystemTime::now());
+    let own = [(TRANSFER_ENCODING, "chunked"), (DATE, date.as_str()), (CONNECTION, "close")];
+    for (name, value) in &parts.headers {
+        write!(out, "{name}: ")?;
+        out.extend_from_slice(value.as_bytes());
+        out.extend_from_slice(b"\r\n");
+    }
+    for (name, value) in own.iter().take(if keep { 2 } else { 3 }) {
+        write!(out, "{name}: {value}\r\n")?;
+    }
+    out.extend_from_slice(b"\r\n");
+    Ok(out)
+}
