@@ -106,7 +106,8 @@ impl<'j> Reader<'j> {
     #[inline]
     pub fn take_name(&mut self, quoted: &str) -> bool {
         self.next();
-        let found = self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(quoted.as_bytes()));
+        let Some(rest) = self.bytes.get(self.at..) else { return false };
+        let found = rest.get(..quoted.len()).is_some_and(|here| same(here, quoted.as_bytes()));
         self.at += if found { quoted.len() } else { 0 };
         found
     }
@@ -264,6 +265,20 @@ impl<'j> Reader<'j> {
             self.at += 1;
         }
         (self.at > start).then_some(())
+    }
+}
+
+/// Whether two texts of one length are equal: the usual lengths without a call, as two halves that may overlap.
+#[inline]
+fn same(here: &[u8], wanted: &[u8]) -> bool {
+    #[inline]
+    fn halves<const N: usize>(here: &[u8], wanted: &[u8]) -> bool {
+        here.first_chunk::<N>() == wanted.first_chunk::<N>() && here.last_chunk::<N>() == wanted.last_chunk::<N>()
+    }
+    match wanted.len() {
+        4..=8 => halves::<4>(here, wanted),
+        9..=16 => halves::<8>(here, wanted),
+        _ => here == wanted,
     }
 }
 
