@@ -69,6 +69,7 @@ pub mod config;
 pub mod load;
 pub mod telemetry;
 pub mod audit;
+mod gather;
 pub mod upstream;
 pub mod service;
 pub mod protocol;

@@ -2,8 +2,8 @@
 //! back a bounded [`Response`], or says truly why there is none.
 //!
 //! One client a source (pool, TLS, resolver), its limits and its breaker. A call is a plain future:
-//! no task is spawned and no lock taken for it; dropping it, or its cancellation token, aborts what
-//! is in flight. One deadline bounds everything, waiting and repeats included.
+//! no task is spawned for it and no lock held while it waits; dropping it, or its cancellation token,
+//! aborts what is in flight. One deadline bounds everything, waiting and repeats included.
 
 mod address;
 pub mod auth;
@@ -19,7 +19,9 @@ pub mod fetch;
 pub mod limits;
 pub mod policy;
 mod redirect;
+mod reply;
 mod retry;
+mod target;
 
 pub use address::is_internal;
 pub use body::{BodyStream, Head};
@@ -32,6 +34,7 @@ use crate::request::Request;
 use crate::response::{NoAnswer, Response, TimeoutKind};
 use crate::telemetry::Propagation;
 use backend::Backend;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -132,14 +135,14 @@ impl Upstream {
         let limit = options.timeout.unwrap_or(backend.limits.timeout.0);
         let deadline = started + limit;
         let pass = backend.enter()?;
-        let work = async {
+        let work = pin!(async {
             backend.take_rate(deadline).await?;
             let _permit = match backend.permits.try_acquire() {
                 Ok(permit) => permit,
                 Err(_) => backend.queue(deadline, backend.permits.acquire()).await?,
             };
             backend.run(request, options, deadline, true).await
-        };
+        });
         let result = bounded(work, options, deadline, limit).await;
         backend.finish(pass, result.as_ref().map(|answer| answer.status.as_u16()), started.elapsed());
         result.map(|answer| Response {
@@ -167,14 +170,14 @@ impl Upstream {
         let limit = options.timeout.unwrap_or(backend.limits.timeout.0);
         let deadline = started + limit;
         let pass = backend.enter()?;
-        let work = async {
+        let work = pin!(async {
             backend.take_rate(deadline).await?;
             let permit = match backend.permits.clone().try_acquire_owned() {
                 Ok(permit) => permit,
                 Err(_) => backend.queue(deadline, backend.permits.clone().acquire_owned()).await?,
             };
             Ok((backend.run(request, options, deadline, false).await?, permit))
-        };
+        });
         let result = bounded(work, options, deadline, limit).await;
         backend.finish(pass, result.as_ref().map(|(answer, _)| answer.status.as_u16()), started.elapsed());
         let (answer, permit) = result?;
@@ -223,9 +226,9 @@ impl Upstream {
     }
 }
 
-/// Runs `work` until it is done, cancelled or out of time.
+/// Runs `work` until it is done, cancelled or out of time. Pinned: a future that takes another by value holds it twice.
 async fn bounded<T>(
-    work: impl Future<Output = Result<T, NoAnswer>>,
+    work: Pin<&mut impl Future<Output = Result<T, NoAnswer>>>,
     options: &SendOptions,
     deadline: Instant,
     limit: Duration,

@@ -26,7 +26,7 @@ const ANY: u32 = 0;
 struct Node {
     kinds: Kinds,
     /// In the schema's order, which answers mostly keep.
-    properties: Vec<(Box<str>, u32)>,
+    properties: Vec<Property>,
     /// Indices into `properties`, ordered by name.
     sorted: Vec<u32>,
     items: u32,
@@ -35,6 +35,27 @@ struct Node {
     any_of: Vec<u32>,
     /// This node and all alternatives reachable through `any_of`; empty without `any_of`.
     closure: Vec<u32>,
+}
+
+/// A declared member.
+#[derive(Debug)]
+struct Property {
+    /// The name between quotes: as it stands in JSON text, where `plain`.
+    quoted: Box<str>,
+    /// Nothing in the name needs an escape.
+    plain: bool,
+    node: u32,
+}
+
+impl Property {
+    fn new(name: &str, node: u32) -> Property {
+        let plain = !name.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
+        Property { quoted: ["\"", name, "\""].concat().into(), plain, node }
+    }
+
+    fn name(&self) -> &str {
+        self.quoted.get(1..self.quoted.len() - 1).unwrap_or_default()
+    }
 }
 
 impl Node {
@@ -52,20 +73,19 @@ impl Node {
 
     /// The node for a member. `guess` is where the name is looked for first; it moves on.
     fn member(&self, name: &str, guess: &mut usize) -> u32 {
-        if let Some((expected, node)) = self.properties.get(*guess)
-            && **expected == *name
+        if let Some(expected) = self.properties.get(*guess)
+            && expected.name() == name
         {
             *guess += 1;
-            return *node;
+            return expected.node;
         }
-        let found = self.sorted.binary_search_by(|index| {
-            let candidate = self.properties.get(*index as usize).map_or("", |(candidate, _)| candidate);
-            candidate.cmp(name)
-        });
+        let found = self
+            .sorted
+            .binary_search_by(|index| self.properties.get(*index as usize).map_or("", Property::name).cmp(name));
         match found.ok().and_then(|at| self.sorted.get(at)) {
             Some(index) => {
                 *guess = *index as usize + 1;
-                self.properties.get(*index as usize).map_or(ANY, |(_, node)| *node)
+                self.properties.get(*index as usize).map_or(ANY, |property| property.node)
             }
             None => self.extra,
         }

@@ -13,6 +13,7 @@ mod stalled;
 
 use super::{Certificate, Settings};
 use crate::access::Caller;
+use crate::gather::Gathered;
 use crate::protocol::{INVALID_REQUEST, RpcError, Server};
 use ::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use ::http::request::Parts;
@@ -174,7 +175,7 @@ where
     builder.http1().timer(TokioTimer::new()).header_read_timeout(http.settings.header_timeout);
     let streams = u32::try_from(http.server.settings().max_in_flight).unwrap_or(u32::MAX);
     builder.http2().timer(TokioTimer::new()).max_concurrent_streams(streams.max(1));
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(Gathered::new(stream)), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -4,6 +4,8 @@ use super::direct::Direct;
 use super::fault::{self, Fault};
 use super::limits::{Breaker, Budget, Pass, Rate};
 use super::redirect::{self, Hop};
+use super::reply::Reply;
+use super::target::Target;
 use super::{Canned, SendOptions, Upstream, address, body, canned, client, coding, kind, retry};
 use crate::catalog::SourcePlan;
 use crate::mapping::{Limits, Redirects, Tls};
@@ -12,6 +14,7 @@ use crate::response::{NoAnswer, TimeoutKind};
 use crate::telemetry::SourceMeters;
 use bytes::Bytes;
 use http::Method;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
@@ -60,7 +63,7 @@ pub(super) struct Answer {
     pub(super) headers: http::HeaderMap,
     pub(super) body: Bytes,
     pub(super) truncated: bool,
-    pub(super) rest: Option<reqwest::Response>,
+    pub(super) rest: Option<Reply>,
 }
 
 impl Backend {
@@ -203,7 +206,7 @@ impl Backend {
         loop {
             let (fault, pause) = match self.exchange(&hop, deadline).await {
                 Ok(response) => {
-                    let (status, headers) = (response.status(), response.headers());
+                    let (status, headers) = (response.status, &response.headers);
                     if redirect::asked(status, headers, self.limits.redirects) {
                         redirects += 1;
                         if redirects > redirect::MOST {
@@ -245,29 +248,29 @@ impl Backend {
     }
 
     /// One request on the wire and the head of its answer.
-    async fn exchange(&self, hop: &Hop, deadline: Instant) -> Result<reqwest::Response, Fault> {
+    async fn exchange(&self, hop: &Hop, deadline: Instant) -> Result<Reply, Fault> {
         if let Some(canned) = &self.canned {
             return canned::exchange(canned.as_ref(), hop);
         }
-        let trusted = self.may_reach(&hop.url)?;
+        let trusted = self.may_reach(hop)?;
         match self.direct.as_ref().filter(|_| trusted) {
             Some(direct) => {
-                let sent = self.first_byte(direct.send(hop), deadline).await?;
+                let sent = self.first_byte(pin!(direct.send(hop)), deadline).await?;
                 sent.map_err(|error| fault::of_direct(&error, self.limits.connect_timeout.0))
             }
             None => {
                 let client = if trusted { &self.trusted } else { &self.other };
-                let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
+                let mut request = reqwest::Request::new(hop.method.clone(), hop.url()?.into_owned());
                 *request.headers_mut() = hop.headers.clone();
                 *request.body_mut() = hop.body.clone().map(reqwest::Body::from);
-                let sent = self.first_byte(client.execute(request), deadline).await?;
-                sent.map_err(|error| fault::of_head(error, self.limits.connect_timeout.0))
+                let sent = self.first_byte(pin!(client.execute(request)), deadline).await?;
+                sent.map(Reply::from).map_err(|error| fault::of_head(error, self.limits.connect_timeout.0))
             }
         }
     }
 
     /// Waits for the head of an answer, within the source's limit for that.
-    async fn first_byte<T>(&self, sent: impl Future<Output = T>, deadline: Instant) -> Result<T, Fault> {
+    async fn first_byte<T>(&self, sent: Pin<&mut impl Future<Output = T>>, deadline: Instant) -> Result<T, Fault> {
         match self.limits.first_byte_timeout.map(|limit| limit.0) {
             Some(limit) if Instant::now() + limit < deadline => tokio::time::timeout(limit, sent)
                 .await
@@ -277,28 +280,28 @@ impl Backend {
     }
 
     /// Whether this URL is at the configured origin; a fault where it must not be reached.
-    fn may_reach(&self, url: &Url) -> Result<bool, Fault> {
-        let trusted = self.origin.as_ref().is_some_and(|origin| redirect::same_origin(origin, url));
+    fn may_reach(&self, hop: &Hop) -> Result<bool, Fault> {
+        let trusted = self.origin.as_ref().is_some_and(|origin| hop.target.is_at(origin));
         let internal_allowed = match self.limits.allow_private {
             Some(allowed) => allowed,
             None => trusted,
         };
-        if !internal_allowed && let Some(address) = address::internal_literal(url) {
+        if !internal_allowed && let Some(address) = address::internal_literal(hop.url()?.as_ref()) {
             let refused = address::Refused(address.to_string());
             return Err(Fault::hopeless(NoAnswer::Forbidden(refused.to_string())));
         }
         Ok(trusted)
     }
 
-    async fn answer(&self, method: &Method, mut response: reqwest::Response, whole: bool) -> Result<Answer, Fault> {
-        let status = response.status();
+    async fn answer(&self, method: &Method, mut response: Reply, whole: bool) -> Result<Answer, Fault> {
+        let status = response.status;
         let bodiless = body::is_bodiless(method, status);
         if bodiless {
-            response.headers_mut().remove(http::header::CONTENT_ENCODING);
+            response.headers.remove(http::header::CONTENT_ENCODING);
         } else {
             response = coding::undo(response).await?;
         }
-        let headers = std::mem::take(response.headers_mut());
+        let headers = std::mem::take(&mut response.headers);
         let mut answer = Answer { status, headers, body: Bytes::new(), truncated: false, rest: None };
         if whole && !bodiless {
             (answer.body, answer.truncated) = body::read(&mut response, self.limits.max_response.0).await?;
@@ -308,59 +311,13 @@ impl Backend {
     }
 }
 
-/// The request as its first hop. The URL must come out of the URL parser meaning what went in.
+/// The request as its first hop.
 fn first_hop(request: Request, options: &SendOptions, origin: Option<&Url>) -> Result<Hop, NoAnswer> {
     let refuse = |why: &str| NoAnswer::Forbidden(format!("request URL: {why}"));
-    let url = parse(&request.url, origin).map_err(|_| refuse("no URL"))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(refuse("no HTTP URL"));
-    }
-    if url.fragment().is_some() {
-        return Err(refuse("a fragment would be cut off"));
-    }
-    if !keeps_path(&request.url, &url) {
-        return Err(refuse("the path or query would be changed on the way"));
-    }
+    let target = Target::read(request.url, origin).map_err(refuse)?;
     let mut headers = request.headers;
     if let Some(trace) = &options.trace {
         trace.add_to(&mut headers);
     }
-    Ok(Hop { method: request.method, url, headers, body: request.body, idempotent: options.idempotent })
-}
-
-/// Parses a URL; one that begins with the configured origin takes scheme, host and port from there.
-fn parse(text: &str, origin: Option<&Url>) -> Result<Url, url::ParseError> {
-    let known = origin.filter(|origin| origin.username().is_empty() && origin.password().is_none());
-    let rest = known.and_then(|origin| {
-        // What stands before the path: the path is a suffix of the text without query and fragment.
-        let whole = origin.as_str();
-        let head = whole.get(..whole.len() - origin.path().len()).filter(|_| whole.ends_with(origin.path()))?;
-        Some((origin, text.strip_prefix(head)?))
-    });
-    match rest {
-        // `//` and `/\` would begin another host.
-        Some((origin, rest)) if matches!(rest.as_bytes(), [b'/'] | [b'/', b'!'..=b'.' | b'0'..=b'[' | b']'..=b'~', ..]) => {
-            origin.join(rest)
-        }
-        _ => Url::parse(text),
-    }
-}
-
-/// True if parsing changed at most the escaping of path and query, never their structure (dot
-/// segments, backslashes, control characters).
-fn keeps_path(text: &str, url: &Url) -> bool {
-    let Some((_, rest)) = text.split_once("://") else { return false };
-    let tail = rest.find(['/', '?', '#', '\\']).and_then(|start| rest.get(start..)).unwrap_or("");
-    let (path, query) = match tail.split_once('?') {
-        Some((path, query)) => (path, Some(query)),
-        None => (tail, None),
-    };
-    let path = if path.is_empty() { "/" } else { path };
-    same_text(path, url.path()) && same_text(query.unwrap_or(""), url.query().unwrap_or(""))
-}
-
-/// True if two texts are equal up to needless escaping.
-fn same_text(meant: &str, sent: &str) -> bool {
-    let decode = |text: &str| percent_encoding::percent_decode_str(text).collect::<Vec<u8>>();
-    meant == sent || (decode(meant) == decode(sent) && meant.matches('/').count() == sent.matches('/').count())
+    Ok(Hop { method: request.method, target, headers, body: request.body, idempotent: options.idempotent })
 }

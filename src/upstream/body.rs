@@ -1,6 +1,7 @@
 //! Reading answers with a bound on the decoded size.
 
-use super::fault::{self, Fault};
+use super::fault::Fault;
+use super::reply::Reply;
 use crate::response::{NoAnswer, TimeoutKind};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
@@ -21,17 +22,17 @@ pub(super) fn is_bodiless(method: &http::Method, status: StatusCode) -> bool {
 
 /// Reads at most `limit` decoded bytes; true if there was more. The rest is never read: dropping the
 /// response closes its connection.
-pub(super) async fn read(response: &mut reqwest::Response, limit: u64) -> Result<(Bytes, bool), Fault> {
-    let Some(first) = chunk(response).await? else {
+pub(super) async fn read(response: &mut Reply, limit: u64) -> Result<(Bytes, bool), Fault> {
+    let Some(first) = response.chunk().await? else {
         return Ok((Bytes::new(), false));
     };
     if let Some(cut) = cut(&first, limit) {
         return Ok((cut, true));
     }
-    let Some(second) = chunk(response).await? else {
+    let Some(second) = response.chunk().await? else {
         return Ok((first, false));
     };
-    let announced = response.content_length().unwrap_or(0).min(limit).min(FIRST_CAPACITY);
+    let announced = response.length().unwrap_or(0).min(limit).min(FIRST_CAPACITY);
     let seen = first.len().saturating_add(second.len());
     let mut body = BytesMut::with_capacity(usize::try_from(announced).unwrap_or(0).max(seen));
     body.extend_from_slice(&first);
@@ -43,30 +44,19 @@ pub(super) async fn read(response: &mut reqwest::Response, limit: u64) -> Result
             return Ok((body.freeze(), true));
         }
         body.extend_from_slice(&part);
-        next = chunk(response).await?;
+        next = response.chunk().await?;
     }
     Ok((body.freeze(), false))
 }
 
-/// The next non-empty chunk.
-async fn chunk(response: &mut reqwest::Response) -> Result<Option<Bytes>, Fault> {
-    loop {
-        match response.chunk().await.map_err(fault::of_body)? {
-            Some(part) if part.is_empty() => {}
-            other => return Ok(other),
-        }
-    }
-}
-
-/// The first `limit` bytes, if there are more.
 fn cut(part: &Bytes, limit: u64) -> Option<Bytes> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     (part.len() > limit).then(|| part.slice(..limit))
 }
 
 /// Reads a short rest so that the connection can be used again.
-pub(super) async fn drain(mut response: reqwest::Response) {
-    if response.content_length().is_some_and(|length| length <= DRAIN) {
+pub(super) async fn drain(mut response: Reply) {
+    if response.length().is_some_and(|length| length <= DRAIN) {
         let _ = read(&mut response, DRAIN).await;
     }
 }
@@ -82,7 +72,7 @@ pub struct Head {
 
 /// The body of an answer, chunk by chunk, decoded. Dropping it aborts the upstream request.
 pub struct BodyStream {
-    pub(super) response: reqwest::Response,
+    pub(super) response: Reply,
     pub(super) left: u64,
     pub(super) truncated: bool,
     pub(super) over: bool,
@@ -105,7 +95,7 @@ impl BodyStream {
         let next = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(NoAnswer::Cancelled),
-            next = chunk(&mut self.response) => next.map_err(|fault| fault.answer),
+            next = self.response.chunk() => next.map_err(|fault| fault.answer),
             () = tokio::time::sleep_until(self.deadline) => Err(NoAnswer::Timeout(TimeoutKind::Total, self.limit)),
         };
         match next {

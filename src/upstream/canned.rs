@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::redirect::Hop;
+use super::reply::Reply;
 use crate::catalog::{CredentialPlan, CredentialValue, SourcePlan};
 use crate::mapping::{Limits, Tls};
 use crate::response::NoAnswer;
@@ -31,15 +32,15 @@ pub trait Canned: Send + Sync {
 }
 
 /// One request and its answer.
-pub(super) fn exchange(canned: &dyn Canned, hop: &Hop) -> Result<reqwest::Response, Fault> {
+pub(super) fn exchange(canned: &dyn Canned, hop: &Hop) -> Result<Reply, Fault> {
     let request = CannedRequest {
         method: hop.method.clone(),
-        url: hop.url.clone(),
+        url: hop.url()?.into_owned(),
         headers: hop.headers.clone(),
         body: hop.body.clone(),
     };
     match canned.answer(request) {
-        Ok(response) => Ok(reqwest::Response::from(response)),
+        Ok(response) => Ok(Reply::other(response.map(http_body_util::Full::new))),
         Err(reason) => Err(Fault::hopeless(NoAnswer::Broken(reason))),
     }
 }

@@ -1,10 +1,10 @@
-//! Content codings that the clients leave: several in a row, and the older name of gzip.
+//! Content codings of answers; the general client undoes a single one by itself.
 
 use super::fault::Fault;
+use super::reply::Reply;
 use crate::response::NoAnswer;
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderValue, Request};
-use std::convert::Infallible;
 use std::future::ready;
 use tower::Service;
 use tower_http::decompression::Decompression;
@@ -12,8 +12,8 @@ use tower_http::decompression::Decompression;
 /// More in a row are a way to waste our time.
 const MOST: usize = 3;
 
-/// The codings in the order in which they were applied (RFC 9110 §8.4), without `identity`; the clients have already
-/// undone and removed a single one that they know.
+/// The codings in the order in which they were applied (RFC 9110 §8.4), without `identity`; the general client
+/// has already undone and removed a single one that it knows.
 fn codings(headers: &HeaderMap) -> Result<Vec<HeaderValue>, Fault> {
     let unknown = |coding: &dyn std::fmt::Debug| {
         Fault::hopeless(NoAnswer::Body(format!("Content-Encoding {coding:?} is not known")))
@@ -41,23 +41,25 @@ fn codings(headers: &HeaderMap) -> Result<Vec<HeaderValue>, Fault> {
 
 /// The answer with every coding undone, as its body is read. A coding that nobody knows leaves bytes that mean nothing: it is
 /// a fault.
-pub(super) async fn undo(response: reqwest::Response) -> Result<reqwest::Response, Fault> {
-    if !response.headers().contains_key(CONTENT_ENCODING) {
-        return Ok(response);
+pub(super) async fn undo(reply: Reply) -> Result<Reply, Fault> {
+    if !reply.headers.contains_key(CONTENT_ENCODING) {
+        return Ok(reply);
     }
-    let mut left = codings(response.headers())?;
-    let mut response: http::Response<reqwest::Body> = response.into();
-    response.headers_mut().remove(CONTENT_ENCODING);
+    let mut left = codings(&reply.headers)?;
+    let mut reply = reply;
+    reply.headers.remove(CONTENT_ENCODING);
     while let Some(coding) = left.pop() {
-        response.headers_mut().insert(CONTENT_ENCODING, coding);
+        reply.headers.insert(CONTENT_ENCODING, coding);
+        let mut response = http::Response::new(reply.body);
+        *response.status_mut() = reply.status;
+        *response.headers_mut() = reply.headers;
         let mut coded = Some(response);
-        let mut once = Decompression::new(tower::service_fn(move |_: Request<()>| {
-            ready(Ok::<_, Infallible>(coded.take().unwrap_or_default()))
-        }));
-        response = match once.call(Request::new(())).await {
-            Ok(decoded) => decoded.map(reqwest::Body::wrap),
-            Err(never) => match never {},
+        let mut once = Decompression::new(tower::service_fn(move |_: Request<()>| ready(coded.take().ok_or(()))));
+        reply = match once.call(Request::new(())).await {
+            Ok(decoded) => Reply::other(decoded),
+            // Asked once, it answers.
+            Err(()) => return Err(Fault::hopeless(NoAnswer::Body("nothing to decode".to_owned()))),
         };
     }
-    Ok(response.into())
+    Ok(reply)
 }

@@ -2,6 +2,7 @@
 
 use super::address::Refused;
 use super::direct::Failed;
+use super::reply::Broken;
 use crate::response::{NoAnswer, TimeoutKind};
 use std::error::Error;
 use std::io;
@@ -79,15 +80,15 @@ pub(super) fn of_head(error: reqwest::Error, connect_limit: Duration) -> Fault {
 
 /// As [`of_head`], of the client for plain HTTP.
 pub(super) fn of_direct(error: &Failed, connect_limit: Duration) -> Fault {
-    let Failed::Exchange(error) = error else {
-        return Fault::hopeless(NoAnswer::Forbidden("request URL: no URL".to_owned()));
+    let error = match error {
+        Failed::Url => return Fault::hopeless(NoAnswer::Forbidden("request URL: no URL".to_owned())),
+        Failed::Exchange(error) => return sorted(error, Stage::Exchange, connect_limit),
+        Failed::Connect(error) => error.as_ref() as &(dyn Error + 'static),
     };
     let timed_out = |one: &(dyn Error + 'static)| {
         one.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::TimedOut)
     };
-    let stage = if !error.is_connect() {
-        Stage::Exchange
-    } else if chain(error).any(|one| one.to_string().starts_with("dns error")) {
+    let stage = if chain(error).any(|one| one.to_string().starts_with("dns error")) {
         Stage::Name
     } else {
         Stage::Connect { timeout: chain(error).any(timed_out) }
@@ -139,9 +140,13 @@ fn sorted(error: &(dyn Error + 'static), stage: Stage, connect_limit: Duration) 
 }
 
 /// Sorts an error met while reading the body.
-pub(super) fn of_body(error: reqwest::Error) -> Fault {
-    let error = error.without_url();
-    let detail = text(&error);
+pub(super) fn of_body(error: Broken) -> Fault {
+    let error: Broken = match error.downcast::<reqwest::Error>() {
+        Ok(error) => error.without_url().into(),
+        Err(error) => error,
+    };
+    let error = error.as_ref() as &(dyn Error + 'static);
+    let detail = text(error);
     let from_connection = |one: &(dyn Error + 'static)| {
         one.downcast_ref::<io::Error>().is_some_and(|io| {
             matches!(
@@ -153,15 +158,15 @@ pub(super) fn of_body(error: reqwest::Error) -> Fault {
             )
         })
     };
-    if chain(&error).any(from_connection) {
+    if chain(error).any(from_connection) {
         return Fault { answer: NoAnswer::Broken(detail), reached: Reached::Perhaps };
     }
     // The connection ended before the announced length: a fault of framing, not of the coding.
-    let cut = chain(&error).any(|one| match one.downcast_ref::<hyper::Error>() {
+    let cut = chain(error).any(|one| match one.downcast_ref::<hyper::Error>() {
         Some(hyper) => hyper.is_incomplete_message() || hyper.is_closed() || hyper.is_canceled(),
         None => false,
     });
     let reached =
-        if cut || chain(&error).any(|one| one.is::<hyper::Error>()) { Reached::Perhaps } else { Reached::Hopeless };
+        if cut || chain(error).any(|one| one.is::<hyper::Error>()) { Reached::Perhaps } else { Reached::Hopeless };
     Fault { answer: NoAnswer::Body(detail), reached }
 }

@@ -1,11 +1,14 @@
 //! Redirects (RFC 9110 §15.4), followed by us so that every target is checked like the first URL and
 //! credentials never leave their origin.
 
+use super::fault::Fault;
+use super::target::Target;
 use crate::mapping::Redirects;
 use crate::response::NoAnswer;
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName};
 use http::{Method, StatusCode};
+use std::borrow::Cow;
 use url::Url;
 
 /// Hops that are followed for one call.
@@ -14,10 +17,18 @@ pub(super) const MOST: u32 = 5;
 /// A request on its way.
 pub(super) struct Hop {
     pub(super) method: Method,
-    pub(super) url: Url,
+    pub(super) target: Target,
     pub(super) headers: HeaderMap,
     pub(super) body: Option<Bytes>,
     pub(super) idempotent: bool,
+}
+
+impl Hop {
+    /// Where it goes.
+    pub(super) fn url(&self) -> Result<Cow<'_, Url>, Fault> {
+        let none = || Fault::hopeless(NoAnswer::Forbidden("request URL: no URL".to_owned()));
+        self.target.url().ok_or_else(none)
+    }
 }
 
 /// Headers that describe a body (RFC 9110 §15.4: removed where the body is).
@@ -47,7 +58,8 @@ pub(super) fn same_origin(a: &Url, b: &Url) -> bool {
 pub(super) fn follow(hop: &mut Hop, status: StatusCode, headers: &HeaderMap, rules: Redirects) -> Result<(), NoAnswer> {
     let refuse = |why: &str| Err(NoAnswer::Forbidden(format!("redirect {status}: {why}")));
     let location = headers.get(header::LOCATION).and_then(|value| std::str::from_utf8(value.as_bytes()).ok());
-    let Some(mut target) = location.and_then(|location| hop.url.join(location).ok()) else {
+    let Some(from) = hop.target.url().map(Cow::into_owned) else { return refuse("the request has no URL") };
+    let Some(mut target) = location.and_then(|location| from.join(location).ok()) else {
         return refuse("Location is no URL");
     };
     target.set_fragment(None);
@@ -57,10 +69,10 @@ pub(super) fn follow(hop: &mut Hop, status: StatusCode, headers: &HeaderMap, rul
     if !target.username().is_empty() || target.password().is_some() {
         return refuse("Location holds credentials");
     }
-    if hop.url.scheme() == "https" && target.scheme() == "http" {
+    if from.scheme() == "https" && target.scheme() == "http" {
         return refuse("Location leaves HTTPS");
     }
-    if !same_origin(&hop.url, &target) {
+    if !same_origin(&from, &target) {
         if rules != Redirects::Any {
             return refuse("Location is another origin");
         }
@@ -93,6 +105,6 @@ pub(super) fn follow(hop: &mut Hop, status: StatusCode, headers: &HeaderMap, rul
             hop.headers.remove(name);
         }
     }
-    hop.url = target;
+    hop.target = Target::Url(target);
     Ok(())
 }

@@ -94,6 +94,27 @@ fn names_with_escapes_and_in_any_order_are_found() {
 }
 
 #[test]
+fn names_are_read_as_json_writes_them() {
+    let published = json!({"type": "object", "properties": {
+        "a": {"type": "integer"}, "a\"b": {"type": "integer"}, "c\\d": {"type": "integer"}, "e\nf": {"type": "integer"},
+        "\u{e9}": {"type": "integer"}
+    }});
+    let shape = Shape::new(&published);
+    // In the schema's order and out of it, with and without white space, escaped and not.
+    for text in [
+        r#"{"a":1,"a\"b":1,"c\\d":1,"e\nf":1,"é":1}"#,
+        r#"{"\u00e9":1,"e\nf":1,"c\\d":1,"a\"b":1,"a":1}"#,
+        r#"{ "a" : 1 , "a\u0022b" : 1 }"#,
+    ] {
+        assert_eq!(shape.accepts(text.as_bytes()), Verdict::Conforms, "{text}");
+        assert_eq!(shape.accepts(text.replace('1', "true").as_bytes()), Verdict::Differs, "{text}");
+    }
+    for text in [r#"{"a":1,"a"b":1}"#, r#"{"a"1}"#, r#"{"a" 1}"#, "{\"a\":1,\"a\\\"b\":1,\"c\\\\d\":1,\"e\nf\":1}"] {
+        assert_eq!(shape.accepts(text.as_bytes()), Verdict::NotJson, "{text}");
+    }
+}
+
+#[test]
 fn nested_alternatives_are_read_once_side_by_side() {
     // 2^29 ways through the alternatives, written with shared definitions.
     let mut definitions = serde_json::Map::new();

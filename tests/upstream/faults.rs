@@ -2,7 +2,7 @@
 
 use super::server::*;
 use http::{Method, StatusCode};
-use rest_mcp::mapping::{Breaker, Duration as Limit, Limits};
+use rest_mcp::mapping::{self, Breaker, Duration as Limit, Limits};
 use rest_mcp::response::{NoAnswer, TimeoutKind};
 use rest_mcp::upstream::SendOptions;
 use std::time::{Duration, SystemTime};
@@ -18,10 +18,42 @@ async fn a_good_answer_comes_back_whole_over_one_connection() {
         assert_eq!((got.status, &got.body[..], got.truncated), (StatusCode::OK, &b"hello"[..], false));
         assert_eq!(got.headers["x-a"], "b");
     }
-    assert_eq!(server.count(), 3);
+    assert_eq!((server.count(), server.connections()), (3, 1));
     let request = &server.requests()[0];
     assert!(request.starts_with("GET /a?b=c HTTP/1.1\r\n"), "{request}");
     assert!(request.contains(concat!("user-agent: rest-mcp/", env!("CARGO_PKG_VERSION"))), "{request}");
+}
+
+#[tokio::test]
+async fn a_connection_that_was_closed_while_nobody_used_it_costs_no_call() {
+    let mut server = serve(|number, _| match number {
+        0 => Act::SendAndClose(answer("200 OK", "", "first")),
+        _ => Act::Send(answer("200 OK", "", "second")),
+    })
+    .await;
+    let upstream = upstream(&server.url, Limits { retries: 0, ..limits() });
+    upstream.send(0, get(&server.url), &idempotent()).await.unwrap();
+    server.ended(1).await;
+    // Nothing of it was sent over the closed one, so even this may go out again.
+    let got = upstream.send(0, request(Method::POST, &server.url), &SendOptions::default()).await.unwrap();
+    assert_eq!(&got.body[..], b"second");
+    assert_eq!((server.count(), server.connections()), (2, 2));
+}
+
+#[tokio::test]
+async fn a_connection_with_a_rest_of_an_answer_on_it_is_not_used_again() {
+    let mut server = serve(|number, _| match number {
+        0 => Act::Endless(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n".to_vec(), b"x".repeat(1024)),
+        _ => Act::Send(answer("200 OK", "", "fine")),
+    })
+    .await;
+    let upstream = upstream(&server.url, Limits { max_response: mapping::Bytes(10), ..limits() });
+    let cut = upstream.send(0, get(&server.url), &idempotent()).await.unwrap();
+    assert_eq!((&cut.body[..], cut.truncated), (&b"xxxxxxxxxx"[..], true));
+    // It is closed at once, not when somebody needs one.
+    server.ended(1).await;
+    assert_eq!(&upstream.send(0, get(&server.url), &idempotent()).await.unwrap().body[..], b"fine");
+    assert_eq!(server.connections(), 2);
 }
 
 #[tokio::test]

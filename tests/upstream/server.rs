@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 /// What a server does with one request.
 pub enum Act {
@@ -31,6 +32,8 @@ pub enum Act {
 pub struct Server {
     pub url: String,
     requests: Arc<Mutex<Vec<String>>>,
+    /// Connections that came, and those of them that ended.
+    connections: watch::Receiver<(usize, usize)>,
 }
 
 impl Server {
@@ -42,6 +45,18 @@ impl Server {
     pub fn count(&self) -> usize {
         self.requests.lock().unwrap().len()
     }
+
+    /// Connections so far.
+    pub fn connections(&self) -> usize {
+        self.connections.borrow().0
+    }
+
+    /// Waits until so many connections have ended, and until whoever is ready has noticed.
+    pub async fn ended(&mut self, count: usize) {
+        self.connections.wait_for(|(_, ended)| *ended >= count).await.unwrap();
+        // The sockets are looked at before this comes back.
+        tokio::task::yield_now().await;
+    }
 }
 
 /// Starts a server; `script` gets the number of the request (from 0) and its text.
@@ -50,13 +65,19 @@ pub async fn serve(script: impl Fn(usize, &str) -> Act + Send + Sync + 'static) 
     let url = format!("http://{}", listener.local_addr().unwrap());
     let requests = Arc::new(Mutex::new(Vec::new()));
     let (seen, script) = (requests.clone(), Arc::new(script));
+    let (count, connections) = watch::channel((0, 0));
     tokio::spawn(async move {
         while let Ok((socket, _)) = listener.accept().await {
             let (seen, script) = (seen.clone(), script.clone());
-            tokio::spawn(async move { talk(socket, seen, script).await });
+            let count = count.clone();
+            count.send_modify(|(came, _)| *came += 1);
+            tokio::spawn(async move {
+                talk(socket, seen, script).await;
+                count.send_modify(|(_, ended)| *ended += 1);
+            });
         }
     });
-    Server { url, requests }
+    Server { url, requests, connections }
 }
 
 async fn talk(

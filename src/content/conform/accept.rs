@@ -53,7 +53,16 @@ impl<'s> Run<'s, '_> {
         }
         let mut guess = 0;
         loop {
-            let id = self.json.name(|name| node.member(name, &mut guess))?;
+            // Mostly it is the next one in the schema's order: then its name need not be read.
+            let expected = node.properties.get(guess).filter(|next| next.plain && self.json.take_name(&next.quoted));
+            let id = match expected {
+                Some(property) => {
+                    guess += 1;
+                    self.json.colon()?;
+                    property.node
+                }
+                None => self.json.name(|name| node.member(name, &mut guess))?,
+            };
             if !self.value(id)? {
                 return self.json.skip_rest(b'}').map(|()| false);
             }

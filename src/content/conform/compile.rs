@@ -1,6 +1,6 @@
 //! From a published schema to nodes.
 
-use super::{ANY, Node, Shape};
+use super::{ANY, Node, Property, Shape};
 use crate::schema::kinds::Kinds;
 use crate::schema::walk;
 use serde_json::Value;
@@ -94,11 +94,11 @@ impl<'r> Compiler<'r> {
         node.kinds = Kinds::declared(schema.get("type"));
         for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let property = self.schema(property, depth + 1);
-            node.properties.push((name.as_str().into(), property));
+            node.properties.push(Property::new(name, property));
         }
         node.sorted = (0..node.properties.len() as u32).collect();
         let properties = &node.properties;
-        node.sorted.sort_by_key(|index| properties.get(*index as usize).map(|(name, _)| name));
+        node.sorted.sort_by_key(|index| properties.get(*index as usize).map(Property::name));
         if let Some(items) = schema.get("items") {
             node.items = self.schema(items, depth + 1);
         }

@@ -93,7 +93,23 @@ impl<'j> Reader<'j> {
         } else {
             look(self.text.get(start + 1..self.at - 1)?)
         };
-        self.take(b':').then_some(seen)
+        self.colon()?;
+        Some(seen)
+    }
+
+    /// Takes a member's name if it is this one, given with its quotes and without anything that needs an escape.
+    #[inline]
+    pub fn take_name(&mut self, quoted: &str) -> bool {
+        self.next();
+        let found = self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(quoted.as_bytes()));
+        self.at += if found { quoted.len() } else { 0 };
+        found
+    }
+
+    /// Takes the colon between a member's name and its value.
+    #[inline]
+    pub fn colon(&mut self) -> Option<()> {
+        self.take(b':').then_some(())
     }
 
     /// Reads a value that is no container. A number with a fraction or exponent is told apart from whole
@@ -159,10 +175,11 @@ impl<'j> Reader<'j> {
         self.at += 1;
         let mut escaped = false;
         loop {
-            while let Some(chunk) = self.bytes.get(self.at..self.at + 8).and_then(|chunk| chunk.try_into().ok()) {
-                let special = special_bytes(u64::from_le_bytes(chunk));
-                self.at += (special.trailing_zeros() / 8) as usize;
-                if special != 0 {
+            // Most strings end within the first window: a branch that goes the same way every time costs nothing.
+            while let Some(window) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<16>) {
+                let (special, plain) = window_of(window);
+                self.at += plain;
+                if special {
                     break;
                 }
             }
@@ -243,6 +260,15 @@ impl<'j> Reader<'j> {
         }
         (self.at > start).then_some(())
     }
+}
+
+/// Whether one of 16 bytes ends a plain run in a string, and how many come before it.
+#[inline]
+fn window_of(window: &[u8; 16]) -> (bool, usize) {
+    let both = u128::from_le_bytes(*window);
+    let (low, high) = (special_bytes(both as u64), special_bytes((both >> 64) as u64));
+    let plain = if low != 0 { low.trailing_zeros() } else { 64 + high.trailing_zeros() };
+    (low | high != 0, (plain / 8) as usize)
 }
 
 /// Marks (in the top bit of each byte, exact up to the first one from the low end) the bytes that end a plain

@@ -3,10 +3,6 @@
 use serde_json::Value;
 use std::io;
 
-/// How many bytes are looked at together: one pass finds out whether any needs care, and a chunk
-/// with only quotes and backslashes is written without a branch per byte.
-const CHUNK: usize = 32;
-
 /// Appends a text as a JSON string, quotes included.
 pub fn write_string(text: &str, out: &mut Vec<u8>) {
     quoted(text.as_bytes(), out);
@@ -62,76 +58,84 @@ const fn letters() -> [u8; 256] {
     table
 }
 
-fn letter(byte: u8) -> u8 {
-    LETTER.get(usize::from(byte)).copied().unwrap_or(0)
-}
+/// Bytes that are escaped in one go; each becomes six at most.
+const BLOCK: usize = 256;
+/// Stores of eight bytes may reach further than what they are for.
+type Buffer = [u8; BLOCK * 6 + 8];
 
 fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
-    let (chunks, rest) = bytes.as_chunks::<CHUNK>();
-    for chunk in chunks {
-        let mut control = false;
-        let mut marked = false;
-        for byte in chunk {
-            let line = matches!(*byte, b'\n' | b'\r' | b'\t');
-            control |= (*byte < 0x20) & !line;
-            marked |= line | matches!(*byte, b'"' | b'\\');
+    let mut buffer: Buffer = [0; BLOCK * 6 + 8];
+    for block in bytes.chunks(BLOCK) {
+        let (words, rest) = block.as_chunks::<8>();
+        let mut at = 0;
+        for word in words {
+            at = put_word(u64::from_le_bytes(*word), &mut buffer, at);
         }
-        if control {
-            one_by_one(chunk, out);
-        } else if marked {
-            two_by_two(chunk, out);
-        } else {
-            out.extend_from_slice(chunk);
+        for byte in rest {
+            at = put_byte(*byte, &mut buffer, at);
         }
+        out.extend_from_slice(buffer.get(..at).unwrap_or_default());
     }
-    one_by_one(rest, out);
 }
 
-/// What each byte is written as, in one store of two bytes: itself and one byte that the next one covers, or
-/// its two-character escape. And how many of the two count.
-static PAIR: [([u8; 2], u8); 256] = pairs();
-
-const fn pairs() -> [([u8; 2], u8); 256] {
-    let mut table = [([0; 2], 1); 256];
-    let mut at = 0;
-    while at < 256 {
-        // Runs at compile time only, where there is no iterator.
-        #[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)]
-        {
-            table[at] = if LETTER[at] == 0 { ([at as u8, 0], 1) } else { ([b'\\', LETTER[at]], 2) };
+/// Writes eight bytes and gives the end of what is written: all of them at once, and after each one that needs an escape
+/// the rest again.
+#[inline(always)]
+fn put_word(mut word: u64, buffer: &mut Buffer, mut at: usize) -> usize {
+    let mut marks = marked(word);
+    let mut left = 8;
+    loop {
+        store(word.to_le_bytes(), buffer, at);
+        if marks == 0 {
+            return at + left;
         }
-        at += 1;
+        let plain = (marks.trailing_zeros() / 8) as usize;
+        at = put_byte((word >> (plain * 8)) as u8, buffer, at + plain);
+        let gone = plain + 1;
+        left -= gone;
+        if left == 0 {
+            return at;
+        }
+        word >>= gone * 8;
+        marks >>= gone * 8;
     }
-    table
 }
 
-/// A chunk that needs two-character escapes only. No branch depends on the data.
-fn two_by_two(chunk: &[u8; CHUNK], out: &mut Vec<u8>) {
-    // The last byte's store may reach one byte further than it counts.
-    let mut buffer = [0u8; 2 * CHUNK];
-    let mut at = 0usize;
-    for byte in chunk {
-        let (pair, length) = PAIR.get(usize::from(*byte)).copied().unwrap_or_default();
-        if let Some(slot) = buffer.get_mut(at..at + 2) {
-            slot.copy_from_slice(&pair);
-        }
-        at += usize::from(length);
-    }
-    let length = out.len() + at;
-    out.extend_from_slice(&buffer);
-    out.truncate(length);
+/// Marks, in the top bit of each byte, what needs an escape: quote, backslash, control character. No carry goes from one
+/// byte to the next.
+#[inline(always)]
+fn marked(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const TOPS: u64 = ONES << 7;
+    let low = word & !TOPS;
+    let differs = |byte: u8| (low ^ (ONES * u64::from(byte))) + ONES * 0x7f;
+    let printable = low + ONES * (0x80 - 0x20);
+    !(differs(b'"') & differs(b'\\') & printable) & TOPS & !word
 }
 
-fn one_by_one(bytes: &[u8], out: &mut Vec<u8>) {
+#[inline(always)]
+fn store<const N: usize>(bytes: [u8; N], buffer: &mut Buffer, at: usize) {
+    if let Some(place) = buffer.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+        *place = bytes;
+    }
+}
+
+#[inline(always)]
+fn put_byte(byte: u8, buffer: &mut Buffer, at: usize) -> usize {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    for byte in bytes {
-        match (letter(*byte), byte) {
-            (0, 0..0x20) => {
-                out.extend_from_slice(b"\\u00");
-                out.extend([byte >> 4, byte & 15].iter().filter_map(|digit| HEX.get(usize::from(*digit))));
-            }
-            (0, _) => out.push(*byte),
-            (letter, _) => out.extend_from_slice(&[b'\\', letter]),
+    let digit = |half: u8| HEX.get(usize::from(half)).copied().unwrap_or_default();
+    match (LETTER.get(usize::from(byte)).copied().unwrap_or(0), byte) {
+        (0, 0..0x20) => {
+            store([b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)], buffer, at);
+            at + 6
+        }
+        (0, _) => {
+            store([byte], buffer, at);
+            at + 1
+        }
+        (letter, _) => {
+            store([b'\\', letter], buffer, at);
+            at + 2
         }
     }
 }

@@ -131,7 +131,7 @@ fn refused(status: u16, id: Option<&str>, text: &'static str) -> Answer {
 }
 
 impl Post {
-    async fn answer(self, bytes: &[u8]) -> Answer {
+    async fn answer(&self, bytes: &[u8]) -> Answer {
         let header = match mirror::single(&self.parts.headers, &mirror::VERSION) {
             Ok(header) => header,
             Err(wrong) => return error(None, &wrong),
