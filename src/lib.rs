@@ -43,7 +43,9 @@
 //! - A call becomes a task when it waits for a job of the API, or where `poll.questions: during` lets it ask on its way;
 //!   a failed job is a failed result, an answer that does not tell its state is a JSON-RPC error.
 //! - A resource that somebody subscribed to is asked about in the subscriber's own name, while he listens.
-//! - Plain HTTP to a source's own origin goes over a bare connection pool; everything else over `reqwest`.
+//! - Plain HTTP to a source's own origin goes over a bare connection pool; everything else over `reqwest`. A call drives the
+//!   connection it uses itself; what all calls have to write goes out together once they have run (`gather`).
+//! - Event streams of HTTP/1 are written by [`transport`] itself: the HTTP library would hold 25 kB for each that is silent.
 //! - An API that repeats a secret of the request it got shows stars to the model; secrets of digits alone or of less than
 //!   eight bytes are left, they can't be told from data (`request/mask`).
 //! - A mapping with an error is not served at all (an unknown key could have been an exclusion); a document with

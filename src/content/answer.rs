@@ -100,6 +100,10 @@ impl<'a> Builder<'a> {
             Body::Empty => self.without_body(self.empty_text(response)),
             Body::Json(text, verdict) if transparent => self.raw(text, verdict),
             Body::Json(text, _) => match self.plan {
+                Some(plan) if let Some(picked) = plan.picked(&text) => {
+                    let verdict = self.shape.map_or(Verdict::Conforms, |shape| shape.accepts(&picked));
+                    self.raw(picked.into(), verdict)
+                }
                 Some(plan) => self.shaped(plan.apply_text(&text, self.arguments), Vec::new(), Vec::new()),
                 None => self.raw(text, Verdict::Conforms),
             },

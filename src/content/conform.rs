@@ -8,6 +8,8 @@ mod compile;
 mod read;
 mod repair;
 
+pub(super) use read::Reader;
+
 use crate::schema::kinds::Kinds;
 use serde_json::Value;
 
@@ -126,6 +128,11 @@ impl Shape {
 
     /// Reads bytes once, building nothing: linear in their length.
     pub fn accepts(&self, json: &[u8]) -> Verdict {
+        std::str::from_utf8(json).map_or(Verdict::NotJson, |text| self.accepts_text(text))
+    }
+
+    /// [`Shape::accepts`] of bytes that are known to be UTF-8.
+    pub fn accepts_text(&self, json: &str) -> Verdict {
         accept::accepts(self, json)
     }
 

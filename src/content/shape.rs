@@ -6,6 +6,7 @@
 mod compose;
 mod filter;
 mod format;
+mod raw;
 mod read;
 mod render;
 mod schema;
@@ -229,6 +230,13 @@ impl Compiled {
         self.apply(value, arguments)
     }
 
+    /// The text that is left where nothing but `path` and `pick` is asked for; `None` where it has to be read as a value
+    /// ([`Compiled::apply_text`]).
+    pub(super) fn picked(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let pick = self.pick.as_ref().filter(|_| self.only_picks())?;
+        raw::picked(std::str::from_utf8(text).ok()?, self.path.as_ref(), pick)
+    }
+
     fn finish(&self, mut value: Value, arguments: &Arguments) -> Result<Shaped, String> {
         let mut cuts = Vec::new();
         let mut notes = Vec::new();
@@ -280,9 +288,12 @@ impl Compiled {
 
     /// True if nothing is asked for that changes a JSON body: its bytes may go through.
     pub(super) fn is_transparent(&self) -> bool {
+        self.path.is_none() && self.pick.is_none() && self.only_picks()
+    }
+
+    /// True if nothing is asked for but `path` and `pick`.
+    fn only_picks(&self) -> bool {
         self.select.is_none()
-            && self.path.is_none()
-            && self.pick.is_none()
             && self.drop.is_none()
             && self.rename.is_none()
             && self.redact.is_none()

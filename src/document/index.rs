@@ -5,6 +5,7 @@ mod yaml;
 
 use super::{Format, pointer};
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// A byte range.
 pub(super) type Range = (usize, usize);
@@ -13,7 +14,20 @@ pub(super) type Range = (usize, usize);
 #[derive(Debug, Default)]
 pub(super) struct Index {
     nodes: Vec<Node>,
+    /// Children of nodes that have many; made for the first question.
+    wide: OnceLock<HashMap<u32, Wide>>,
 }
+
+/// The children of one node, to be found without walking along all of them.
+#[derive(Debug, Default)]
+struct Wide {
+    /// By name; of duplicate keys the last.
+    members: HashMap<Box<str>, u32>,
+    items: Vec<u32>,
+}
+
+/// Up to here walking along is quick enough.
+const FEW: usize = 32;
 
 #[derive(Debug, Default)]
 struct Node {
@@ -106,6 +120,23 @@ impl Index {
         })
     }
 
+    fn wide(&self, id: u32) -> Option<&Wide> {
+        let all = self.wide.get_or_init(|| {
+            let ids = (0..self.nodes.len()).filter_map(|id| u32::try_from(id).ok());
+            let many = ids.filter(|id| self.children(*id).nth(FEW).is_some());
+            many.map(|id| {
+                let mut wide = Wide::default();
+                for (child, node) in self.children(id) {
+                    wide.items.push(child);
+                    wide.members.extend(node.key.clone().map(|key| (key, child)));
+                }
+                (id, wide)
+            })
+            .collect()
+        });
+        all.get(&id)
+    }
+
     /// The node a pointer names, or its nearest ancestor.
     pub(super) fn find(&self, wanted: &str) -> Found {
         let mut at = 0;
@@ -133,11 +164,22 @@ impl Index {
             of = target;
         }
         match self.node(of)?.kind {
-            Kind::List => self.children(of).nth(pointer::index(name)?).map(|(id, _)| id),
+            Kind::List => {
+                let at = pointer::index(name)?;
+                match self.wide(of) {
+                    Some(wide) => wide.items.get(at).copied(),
+                    None => self.children(of).nth(at).map(|(id, _)| id),
+                }
+            }
             Kind::Map => {
-                // The last of duplicate keys counts, as in the tree.
-                let own = self.children(of).filter(|(_, node)| node.key.as_deref() == Some(name)).last();
-                own.map(|(id, _)| id).or_else(|| self.merged(of, name, hops))
+                let own = match self.wide(of) {
+                    Some(wide) => wide.members.get(name).copied(),
+                    // The last of duplicate keys counts, as in the tree.
+                    None => {
+                        self.children(of).filter(|(_, node)| node.key.as_deref() == Some(name)).last().map(|(id, _)| id)
+                    }
+                };
+                own.or_else(|| self.merged(of, name, hops))
             }
             Kind::Scalar | Kind::Alias(_) => None,
         }

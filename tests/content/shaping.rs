@@ -109,6 +109,54 @@ fn reading_only_what_is_picked_gives_the_same_as_picking_afterwards() {
 }
 
 #[test]
+fn picking_from_text_to_text_gives_the_same_as_from_value_to_value() {
+    let bodies = [
+        order().to_string(),
+        serde_json::to_string_pretty(&order()).unwrap(),
+        "[]".to_owned(),
+        r#"{"items": []}"#.to_owned(),
+        r#"{"items": [ ], "meta": {}}"#.to_owned(),
+        r#"{"items": {"id": 1.50, "name": "\ud83d\ude00\"", "owner": [{"email": 1}, 2, null, {}]}}"#.to_owned(),
+        r#"{"items": [[{"id": 18446744073709551615}], "scalar", null, {"owner": null}, {"id": [1, {"a": 2}]}]}"#
+            .to_owned(),
+        // Escaped names, names that stand twice (the last one counts), names in another order.
+        r#"{"\u0069tems": [{"owner": {"email": 1}, "id": 2}, {"id": 3, "id": 4}, {"x": 1, "x": 2, "id": 5}]}"#
+            .to_owned(),
+        r#"{"items": 1, "items": [{"id": 6}]}"#.to_owned(),
+        r#""text""#.to_owned(),
+        r#"{"items": 3}"#.to_owned(),
+        "null".to_owned(),
+    ];
+    for picks in
+        ["[items.id, items.owner.email]", "[meta]", "[id]", "[items]", "['*.name', items.id]", "[id, owner.email]"]
+    {
+        for path in ["", "path: items, ", "path: meta, "] {
+            let (text, value) =
+                (format!("{{{path}pick: {picks}}}"), format!("{{{path}pick: {picks}, limit_items: 999}}"));
+            for body in &bodies {
+                let of = |yaml: &str| {
+                    let schema = json!({"properties": {"items": {"items": {"properties": {"id": {"type": ["integer", "null"]}}}}}});
+                    let content = content_of(
+                        &Make::new().result(yaml).output(schema).tool(),
+                        &answer(200, "application/json", body.clone()),
+                    );
+                    let blocks: Vec<Value> =
+                        spoken(&content).iter().map(|text| serde_json::from_str(text).unwrap_or(json!(text))).collect();
+                    (blocks, structured(&content), content.meta, content.is_error)
+                };
+                assert_eq!(of(&text), of(&value), "{text} on {body}");
+            }
+        }
+    }
+    // Copied, not read: a number keeps all its digits.
+    let content = content_of(
+        &Make::new().result("{pick: [id]}").tool(),
+        &answer(200, "application/json", r#"{"id": 123456789012345678901234567890.10, "name": "x"}"#),
+    );
+    assert_eq!(spoken(&content), [r#"{"id":123456789012345678901234567890.10}"#]);
+}
+
+#[test]
 fn a_member_that_gives_way_to_a_renamed_one_is_told() {
     let content = shaped("{rename: {a: b}}", json!({"a": 1, "b": 2, "c": 3}));
     assert_eq!(structured(&content), Some(json!({"b": 1, "c": 3})));

@@ -5,8 +5,7 @@ use super::read::Reader;
 use super::{ANY, Node, Shape, Verdict};
 use crate::schema::kinds::Kinds;
 
-pub(super) fn accepts(shape: &Shape, json: &[u8]) -> Verdict {
-    let Ok(text) = std::str::from_utf8(json) else { return Verdict::NotJson };
+pub(super) fn accepts(shape: &Shape, text: &str) -> Verdict {
     let mut run = Run { shape, json: Reader::new(text) };
     match run.value(shape.root) {
         Some(conforms) if run.json.is_at_end() => {

@@ -6,7 +6,7 @@ use crate::schema::kinds::Kinds;
 /// Deepest nesting that is read; the same as everywhere else in this crate.
 const DEEPEST: u32 = 127;
 
-pub(super) struct Reader<'j> {
+pub(in crate::content) struct Reader<'j> {
     text: &'j str,
     bytes: &'j [u8],
     at: usize,
@@ -43,6 +43,11 @@ impl<'j> Reader<'j> {
         let found = self.next() == byte;
         self.at += usize::from(found);
         found
+    }
+
+    /// Bytes read so far.
+    pub fn at(&self) -> usize {
+        self.at
     }
 
     /// True if nothing but white space is left.
@@ -101,7 +106,8 @@ impl<'j> Reader<'j> {
     #[inline]
     pub fn take_name(&mut self, quoted: &str) -> bool {
         self.next();
-        let found = self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(quoted.as_bytes()));
+        let Some(rest) = self.bytes.get(self.at..) else { return false };
+        let found = rest.get(..quoted.len()).is_some_and(|here| same(here, quoted.as_bytes()));
         self.at += if found { quoted.len() } else { 0 };
         found
     }
@@ -259,6 +265,20 @@ impl<'j> Reader<'j> {
             self.at += 1;
         }
         (self.at > start).then_some(())
+    }
+}
+
+/// Whether two texts of one length are equal: the usual lengths without a call, as two halves that may overlap.
+#[inline]
+fn same(here: &[u8], wanted: &[u8]) -> bool {
+    #[inline]
+    fn halves<const N: usize>(here: &[u8], wanted: &[u8]) -> bool {
+        here.first_chunk::<N>() == wanted.first_chunk::<N>() && here.last_chunk::<N>() == wanted.last_chunk::<N>()
+    }
+    match wanted.len() {
+        4..=8 => halves::<4>(here, wanted),
+        9..=16 => halves::<8>(here, wanted),
+        _ => here == wanted,
     }
 }
 

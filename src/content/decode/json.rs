@@ -21,11 +21,12 @@ pub(super) fn utf8(body: &Bytes, declared: Option<&str>) -> Bytes {
 /// What the text is to the schema; without one, whether it is JSON at all.
 pub(super) fn judge(text: &Bytes, shape: Option<&Shape>) -> Verdict {
     // A lone surrogate is legal in the grammar but stands for no text: clients refuse the whole message.
-    if std::str::from_utf8(text).is_err() || nested_deeper_than(text, MAX_DEPTH) || lone_surrogate(text).is_some() {
+    let Ok(read) = std::str::from_utf8(text) else { return Verdict::NotJson };
+    if nested_deeper_than(text, MAX_DEPTH) || lone_surrogate(text).is_some() {
         return Verdict::NotJson;
     }
     match shape {
-        Some(shape) => shape.accepts(text),
+        Some(shape) => shape.accepts_text(read),
         None if Shape::is_json(text) => Verdict::Conforms,
         None => Verdict::NotJson,
     }
