@@ -17,7 +17,7 @@ use axum::Router;
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
-use hyper::service::{HttpService, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -159,26 +159,19 @@ where
             .await?
         };
         let Some(Events { head, body, keep }) = events else { return Ok(()) };
-        let Some(back) = taken_back(connection) else { return Ok(()) };
-        front = back;
+        front = {
+            // The library's memory is free at the end of this block, before the stream begins.
+            let library = connection;
+            let Some(parts) = (*library).into_parts() else { return Ok(()) };
+            let mut front = parts.io.into_inner();
+            front.put_back(&parts.read_buf);
+            front
+        };
         write(&mut front, head, body).await?;
         if !keep || http.closing.is_cancelled() {
             return Ok(front.shutdown().await?);
         }
     }
-}
-
-/// The bytes of a connection, without the library; its memory is free from here on.
-fn taken_back<T, S>(connection: Box<http1::UpgradeableConnection<TokioIo<Front<T>>, S>>) -> Option<Front<T>>
-where
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    S: HttpService<Incoming, ResBody = Body>,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let parts = (*connection).into_parts()?;
-    let mut front = parts.io.into_inner();
-    front.put_back(&parts.read_buf);
-    Some(front)
 }
 
 /// HTTP/2, and nothing else.
