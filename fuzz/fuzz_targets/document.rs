@@ -62,6 +62,11 @@ fn places(document: &Document) {
     });
 }
 
+/// The emitter writes YAML 1.1, where these end lines: it indents what follows them. In YAML 1.2 (§5.4) they do not.
+fn broken_by_the_emitter(value: &Value) -> bool {
+    value.to_string().contains(['\u{85}', '\u{2028}', '\u{2029}'])
+}
+
 fuzz_target!(|input: &[u8]| {
     let Ok(source) = decode("api", input.to_vec()) else { return };
     let strict = serde_json::from_str::<Value>(&source.text).ok().filter(|value| value.is_object() || value.is_array());
@@ -80,6 +85,7 @@ fuzz_target!(|input: &[u8]| {
     }
     places(&document);
     if nodes < 500
+        && !broken_by_the_emitter(&document.root)
         && let Ok(text) = serde_yaml::to_string(&document.root)
     {
         let (again, report) =
