@@ -78,7 +78,7 @@ fn applied(schema: &Value, found: &mut Vec<String>) {
         schema[keyword].as_array().into_iter().flatten().for_each(|branch| applied(branch, found));
     }
     for keyword in ["not", "if", "then", "else"] {
-        applied(&schema[keyword], found);
+        schema.get(keyword).into_iter().for_each(|branch| applied(branch, found));
     }
     schema["dependentSchemas"].as_object().into_iter().flatten().for_each(|(_, branch)| applied(branch, found));
 }
