@@ -75,7 +75,7 @@ class Generator:
         try:
             self.process.stdin.write(json.dumps({"schema": schema, "seed": seed, "count": count, "first": first}).encode() + b"\n")
             self.process.stdin.flush()
-            wait(self.process, self.process.stdout, 3)
+            wait(self.process, self.process.stdout, 3 if count > 1 else 1)
             return json.loads(self.process.stdout.readline() or b"{}").get("values", [])
         except (Late, BrokenPipeError):
             self.process.kill()
