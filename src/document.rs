@@ -19,6 +19,7 @@ mod yaml;
 pub use decode::decode;
 pub use parse::parse;
 pub use reference::external_references;
+pub(crate) use reference::mentions;
 pub use set::{DocumentSet, RefError, Target};
 
 use crate::diagnostic::{Place, Source};

@@ -294,7 +294,7 @@ pub struct MediaType {
     /// 3.2 `itemSchema`: the media type is a sequence (NDJSON, SSE, …) of such items.
     pub item_schema: Option<Schema>,
     /// `example` and `examples` values.
-    pub examples: Vec<Value>,
+    pub examples: Arc<Vec<Value>>,
     /// `encoding`, by property name; of a list (3.2 `prefixEncoding` and `itemEncoding`) by position from 0, with
     /// [`FURTHER`] for all other items.
     pub encoding: IndexMap<String, Encoding>,

@@ -20,7 +20,7 @@ fn media(media_type: &str, json: Value) -> MediaType {
         schema: schema(json),
         has_schema: true,
         item_schema: None,
-        examples: Vec::new(),
+        examples: std::sync::Arc::default(),
         encoding: IndexMap::new(),
     }
 }
@@ -231,9 +231,9 @@ fn media_types_are_negotiated() {
 #[test]
 fn examples_come_before_samples_and_path_values_are_echoed() {
     let mut pet = media("application/json", json!({"type": "object"}));
-    pet.examples = vec![json!({"id": 10, "name": "Rex", "shop_id": "s", "tags": []}), json!({"id": 11, "name": "Bo"})];
+    pet.examples = vec![json!({"id": 10, "name": "Rex", "shop_id": "s", "tags": []}), json!({"id": 11, "name": "Bo"})].into();
     let mut text_example = media("application/json", json!({"type": "object"}));
-    text_example.examples = vec![json!("{\"a\": 1}")];
+    text_example.examples = vec![json!("{\"a\": 1}")].into();
     let mock = mock(vec![
         operation("GET", "/shop/{shopId}/pet/{petId}", vec![response("200", vec![pet])]),
         operation("GET", "/text", vec![response("200", vec![text_example])]),

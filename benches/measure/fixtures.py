@@ -88,10 +88,10 @@ def as_yaml(value, depth=0):
     """Block YAML of a JSON value, texts in double quotes."""
     pad = "  " * depth
     if isinstance(value, dict) and value:
-        return "".join(f"\n{pad}{json.dumps(key)}:{item(one, depth)}" for key, one in value.items())
+        return "".join(f"\n{pad}{json.dumps(key, ensure_ascii=False)}:{item(one, depth)}" for key, one in value.items())
     if isinstance(value, list) and value:
         return "".join(f"\n{pad}-{item(one, depth)}" for one in value)
-    return " " + json.dumps(value)
+    return " " + json.dumps(value, ensure_ascii=False)
 
 
 def item(value, depth):

@@ -108,8 +108,10 @@ fuzz_target!(|input: &[u8]| {
     if let (false, Some(structured)) = (content.is_error, &content.structured) {
         let value = structured.to_value();
         assert_eq!(serde_json::from_str::<Value>(&structured.to_text()).expect("JSON"), value);
-        let check = SITE.checks[index].as_ref().unwrap_or_else(|| panic!("{} publishes nothing: {value}", tool.name));
-        assert!(check.is_valid(&value), "{}: {value}\nagainst {}", tool.name, check.schema());
+        // A tool that publishes nothing may give a structured value all the same.
+        if let Some(check) = SITE.checks[index].as_ref() {
+            assert!(check.is_valid(&value), "{}: {value}\nagainst {}", tool.name, check.schema());
+        }
     }
     let published = SITE.checks[index].is_some();
     assert!(content.is_error || !published || content.structured.is_some(), "{} has no structured content", tool.name);

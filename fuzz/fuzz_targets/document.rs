@@ -55,11 +55,16 @@ fn places(document: &Document) {
         let written = document.source_text(at);
         if let (Value::String(text), Some(written)) = (value, written)
             && text.chars().all(|c| c.is_ascii_alphabetic())
-            && !written.contains(['\\', '\n', '\r', '&', '!'])
+            && !written.contains(['\\', '\n', '\r', '&', '!', '*'])
         {
             assert!(written.contains(text.as_str()), "{at:?} is {text:?}, written {written:?}");
         }
     });
+}
+
+/// The emitter writes YAML 1.1, where these end lines: it indents what follows them. In YAML 1.2 (§5.4) they do not.
+fn broken_by_the_emitter(value: &Value) -> bool {
+    value.to_string().contains(['\u{85}', '\u{2028}', '\u{2029}'])
 }
 
 fuzz_target!(|input: &[u8]| {
@@ -80,6 +85,7 @@ fuzz_target!(|input: &[u8]| {
     }
     places(&document);
     if nodes < 500
+        && !broken_by_the_emitter(&document.root)
         && let Ok(text) = serde_yaml::to_string(&document.root)
     {
         let (again, report) =

@@ -64,7 +64,7 @@ fuzz_target!(|input: &[u8]| {
         }
     }
     let Some(api) = api::api(&set) else { return };
-    for profile in [SchemaProfile::Full, SchemaProfile::Default, SchemaProfile::StrictVendors] {
-        api::publishable(&api::catalog(&api, profile), profile);
-    }
+    // One of them an input: three times as many inputs, and each comes by another length.
+    let profile = [SchemaProfile::Default, SchemaProfile::Full, SchemaProfile::StrictVendors][input.len() % 3];
+    api::publishable(&api::catalog(&api, profile), profile);
 });

@@ -50,11 +50,11 @@ const DATA: [&str; 6] = ["example", "default", "enum", "const", "x-example", "x-
 /// `$ref` has an object as value and does not count.
 pub fn external_references(document: &Document) -> Vec<(String, String)> {
     let text = &document.source.text;
-    if !text.contains("$ref") && !text.contains("mapping") {
+    if !mentions(text, "$ref") && !mentions(text, "mapping") {
         return Vec::new();
     }
     let mut found = Vec::new();
-    let mut add = |reference: &str, at: String| {
+    let mut add = |reference: &str, at: &dyn Fn() -> String| {
         let (file, _) = location::split(reference);
         if file.is_empty() {
             return;
@@ -62,19 +62,19 @@ pub fn external_references(document: &Document) -> Vec<(String, String)> {
         if let Some(target) = location::resolve(&document.location, file)
             && target != document.location
         {
-            found.push((target, at));
+            found.push((target, at()));
         }
     };
     walk(document, &mut |object, at| {
         if let Some(Value::String(reference)) = object.get("$ref") {
-            add(reference, pointer::join(at, "$ref"));
+            add(reference, &|| pointer::join(&at.pointer(), "$ref"));
         }
         let mapping = object.get("discriminator").and_then(|discriminator| discriminator.get("mapping"));
         for (name, target) in mapping.and_then(Value::as_object).into_iter().flatten() {
             if let Value::String(target) = target
                 && names_file(target)
             {
-                add(target, pointer::join(&format!("{at}/discriminator/mapping"), name));
+                add(target, &|| pointer::join(&format!("{}/discriminator/mapping", at.pointer()), name));
             }
         }
     });
@@ -88,13 +88,37 @@ fn names_file(target: &str) -> bool {
     file.contains('/') || [".json", ".yaml", ".yml"].iter().any(|end| lower.ends_with(end))
 }
 
-/// Visits every object of a document that is part of the description (not data), with its pointer.
-pub(super) fn walk<'d>(document: &'d Document, visit: &mut dyn FnMut(&'d Map<String, Value>, &str)) {
+/// True if the text holds the word: of megabytes, many times quicker than the standard library's search.
+pub(crate) fn mentions(text: &str, word: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some()
+}
+
+/// Where a visited object stands; written out only for those who ask.
+#[derive(Default)]
+pub(super) struct Place<'d>(Vec<Token<'d>>);
+
+enum Token<'d> {
+    Member(&'d str),
+    Item(usize),
+}
+
+impl Place<'_> {
+    /// The JSON pointer (RFC 6901).
+    pub(super) fn pointer(&self) -> String {
+        self.0.iter().fold(String::new(), |at, token| match token {
+            Token::Member(name) => pointer::join(&at, name),
+            Token::Item(number) => pointer::join_index(&at, *number),
+        })
+    }
+}
+
+/// Visits every object of a document that is part of the description (not data), with its place.
+pub(super) fn walk<'d>(document: &'d Document, visit: &mut dyn FnMut(&'d Map<String, Value>, &Place<'d>)) {
     let root = &document.root;
     let text = &document.source.text;
     let whole = ["openapi", "swagger"].iter().any(|key| root.get(key).is_some());
     let mut walker =
-        Walker { visit, at: String::new(), extensions: text.contains("#/x-") || text.contains("#/components/x-") };
+        Walker { visit, at: Place::default(), extensions: mentions(text, "#/x-") || mentions(text, "#/components/x-") };
     if whole {
         walker.node(root, false);
         return;
@@ -110,8 +134,8 @@ pub(super) fn walk<'d>(document: &'d Document, visit: &mut dyn FnMut(&'d Map<Str
 }
 
 struct Walker<'w, 'd> {
-    visit: &'w mut dyn FnMut(&'d Map<String, Value>, &str),
-    at: String,
+    visit: &'w mut dyn FnMut(&'d Map<String, Value>, &Place<'d>),
+    at: Place<'d>,
     extensions: bool,
 }
 
@@ -123,7 +147,7 @@ impl<'d> Walker<'_, 'd> {
                 (self.visit)(map, &self.at);
                 for (key, value) in map {
                     if names {
-                        self.below(key, value, false);
+                        self.below(Token::Member(key), value, false);
                     } else {
                         self.member(key, value);
                     }
@@ -131,16 +155,14 @@ impl<'d> Walker<'_, 'd> {
             }
             Value::Array(items) => {
                 for (n, item) in items.iter().enumerate() {
-                    if item.is_object() || item.is_array() {
-                        self.below(&n.to_string(), item, false);
-                    }
+                    self.below(Token::Item(n), item, false);
                 }
             }
             _ => {}
         }
     }
 
-    fn member(&mut self, key: &str, value: &'d Value) {
+    fn member(&mut self, key: &'d str, value: &'d Value) {
         let names = NAME_MAPS.contains(&key);
         if DATA.contains(&key) || !(self.extensions || names) && key.starts_with("x-") {
             return;
@@ -148,33 +170,32 @@ impl<'d> Walker<'_, 'd> {
         if key == "examples" {
             self.examples(value);
         } else {
-            self.below(key, value, names);
+            self.below(Token::Member(key), value, names);
         }
     }
 
     /// `examples`: Example Objects may be references, their `value`s are data; a list (JSON Schema) is data.
     fn examples(&mut self, value: &'d Value) {
-        let length = self.at.len();
-        self.at.push_str("/examples");
+        self.at.0.push(Token::Member("examples"));
         for (name, example) in value.as_object().into_iter().flatten() {
             if let Value::Object(example) = example
                 && example.len() <= 3
                 && example.contains_key("$ref")
             {
-                (self.visit)(example, &pointer::join(&self.at, name));
+                self.at.0.push(Token::Member(name));
+                (self.visit)(example, &self.at);
+                self.at.0.pop();
             }
         }
-        self.at.truncate(length);
+        self.at.0.pop();
     }
 
-    fn below(&mut self, key: &str, value: &'d Value, names: bool) {
+    fn below(&mut self, token: Token<'d>, value: &'d Value, names: bool) {
         if !(value.is_object() || value.is_array()) {
             return;
         }
-        let length = self.at.len();
-        self.at.push('/');
-        self.at.push_str(&pointer::escape(key));
+        self.at.0.push(token);
         self.node(value, names);
-        self.at.truncate(length);
+        self.at.0.pop();
     }
 }

@@ -10,6 +10,7 @@ use super::{Encoding, FURTHER, MediaType, RequestBody, Response};
 use crate::schema::Schema;
 use indexmap::IndexMap;
 use serde_json::Value;
+use std::sync::Arc;
 
 impl<'a> Reader<'a> {
     /// A Request Body Object. An error costs the operation: without its body it can't be called.
@@ -79,7 +80,7 @@ impl<'a> Reader<'a> {
             has_schema: schema.is_some(),
             schema: schema.map(|it| self.schema(&it)).unwrap_or_else(Schema::any),
             item_schema: node.child("itemSchema").map(|it| self.schema(&it)),
-            examples: self.examples_of(node),
+            examples: Arc::new(self.examples_of(node)),
             encoding,
         }
     }

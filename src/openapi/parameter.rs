@@ -8,6 +8,7 @@ use super::text::{clean_value, scalar};
 use super::{Parameter, ParameterEncoding, ParameterIn, Style};
 use crate::schema::Schema;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// What one entry of a `parameters` list declares.
 #[derive(Debug, Clone)]
@@ -142,7 +143,7 @@ impl<'a> Reader<'a> {
             }
             if let Some(media) = entries.into_iter().next() {
                 let encoding = ParameterEncoding::Content { media_type: media.media_type };
-                return Ok(Some((encoding, media.schema, media.examples)));
+                return Ok(Some((encoding, media.schema, Arc::unwrap_or_clone(media.examples))));
             }
         }
         let schema = self.parameter_schema(node, name);

@@ -193,9 +193,10 @@ impl<'a> Reader<'a> {
             self.findings.add(Finding::warning("body-and-form", node, format!("{what}; the form is left out")));
         }
         let types = if self.consumes.is_empty() { vec!["application/json".to_owned()] } else { self.consumes.clone() };
-        let content = types
-            .into_iter()
-            .map(|media_type| MediaType { examples: body.examples.clone(), ..media(media_type, body.schema.clone()) });
+        let content = types.into_iter().map(|media_type| MediaType {
+            examples: Arc::new(body.examples.clone()),
+            ..media(media_type, body.schema.clone())
+        });
         Ok(Some(RequestBody { required: body.required, description: body.description, content: content.collect() }))
     }
 
@@ -261,7 +262,7 @@ impl<'a> Reader<'a> {
             .into_iter()
             .map(|media_type| {
                 let example = examples.as_ref().and_then(|it| it.value.get(&media_type)).map(clean_value);
-                MediaType { examples: example.into_iter().collect(), ..media(media_type, converted.clone()) }
+                MediaType { examples: Arc::new(example.into_iter().collect()), ..media(media_type, converted.clone()) }
             })
             .collect()
     }
@@ -273,7 +274,7 @@ fn media(media_type: String, schema: Schema) -> MediaType {
         schema,
         has_schema: true,
         item_schema: None,
-        examples: Vec::new(),
+        examples: Arc::default(),
         encoding: IndexMap::new(),
     }
 }

@@ -20,7 +20,7 @@ fn media(media_type: &str, schema_json: Option<Value>) -> MediaType {
         has_schema: schema_json.is_some(),
         schema: schema(schema_json.unwrap_or(json!(true))),
         item_schema: None,
-        examples: Vec::new(),
+        examples: std::sync::Arc::default(),
         encoding: IndexMap::new(),
     }
 }

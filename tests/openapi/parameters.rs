@@ -280,7 +280,7 @@ components:
             ("image/*", false)
         ]
     );
-    assert_eq!(body.content[0].examples, [json!(1), json!(2)]);
+    assert_eq!(*body.content[0].examples, [json!(1), json!(2)]);
     let encoding = &body.content[1].encoding["f"];
     assert_eq!(encoding.content_type.as_deref(), Some("image/png, image/jpeg"));
     assert_eq!(

@@ -97,7 +97,7 @@ impl Compiler<'_> {
             replaced,
             description: body.description.clone(),
             deprecated: false,
-            examples: media.examples.clone(),
+            examples: media.examples.to_vec(),
             required,
             edits: None,
             binding: 0,

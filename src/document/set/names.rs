@@ -108,7 +108,7 @@ impl OfDocument {
 fn of_document(document: &Document) -> OfDocument {
     let mut own = OfDocument::default();
     let text = &document.source.text;
-    if !["$id", "$self", "$anchor", "$dynamicAnchor"].iter().any(|word| text.contains(word)) {
+    if !["$id", "$self", "$anchor", "$dynamicAnchor"].iter().any(|word| reference::mentions(text, word)) {
         return own;
     }
     if let Some(Value::String(uri)) = document.root.get("$self") {
@@ -117,7 +117,13 @@ fn of_document(document: &Document) -> OfDocument {
     let start = own.base.clone().unwrap_or_else(|| document.location.clone());
     let mut anchors: Vec<(String, String)> = Vec::new();
     // The walk is depth first, so an outer `$id` is known before the inner ones.
-    reference::walk(document, &mut |object, at| {
+    let names = ["$id", "$anchor", "$dynamicAnchor"];
+    reference::walk(document, &mut |object, place| {
+        if !names.iter().any(|name| object.contains_key(*name)) {
+            return;
+        }
+        let at = place.pointer();
+        let at = at.as_str();
         if let Some(Value::String(id)) = object.get("$id") {
             let base = own.enclosing(at).map_or(start.as_str(), |(_, base)| base).to_owned();
             let (file, fragment) = location::split(id);

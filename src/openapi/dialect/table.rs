@@ -1,7 +1,7 @@
 //! The table of definitions: one for every schema that is referred to, converted once.
 
 use super::{At, Reader, cycle, name};
-use crate::document::RefError;
+use crate::document::{self, RefError};
 use crate::openapi::finding::Finding;
 use crate::openapi::node::Node;
 use crate::schema::keyword::each_reference;
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         let documents = &self.set.documents;
         *self
             .ids
-            .get_or_init(|| documents.iter().map(|it| it.source.text.contains("$id")).collect::<Vec<_>>())
+            .get_or_init(|| documents.iter().map(|it| document::mentions(&it.source.text, "$id")).collect::<Vec<_>>())
             .get(document)
             .unwrap_or(&true)
     }
