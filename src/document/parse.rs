@@ -66,7 +66,8 @@ fn refuse_early(source: &Arc<Source>, limits: &Limits) -> Option<Diagnostic> {
         let message = format!("the document has {} bytes; at most {} are read", text.len(), limits.max_bytes);
         return Some(Diagnostic::error("document-too-large", message).at(whole()).fix("raise the size limit"));
     }
-    let start = text.trim_start();
+    // White space as JSON and YAML 1.2 (§5.5, §5.4) know it: a lone U+2000 is a text.
+    let start = text.trim_start_matches([' ', '\t', '\r', '\n']);
     if start.is_empty() {
         return Some(Diagnostic::error("empty-document", "the document is empty").at(whole()));
     }

@@ -224,6 +224,8 @@ fn nothing_and_pages_are_refused_by_name() {
     assert_eq!(codes(&refused("")), ["empty-document"]);
     assert_eq!(codes(&refused(" \n\t\n")), ["empty-document"]);
     assert_eq!(codes(&refused("# only a comment\n")), ["empty-document"]);
+    // YAML 1.2 §5.5: white space is the blank and the tab.
+    assert_eq!(read("\u{2000}\n").0.root, "\u{2000}");
     assert_eq!(codes(&refused("<!DOCTYPE html><html></html>")), ["not-json-or-yaml"]);
     assert_eq!(codes(&refused("\n<html>")), ["not-json-or-yaml"]);
     assert_eq!(codes(&refused("<?xml version='1.0'?><a/>")), ["not-json-or-yaml"]);

@@ -87,6 +87,23 @@ fn an_object_root_is_never_null() {
 }
 
 #[test]
+fn alternatives_of_another_type_are_no_way_out() {
+    // A list where a text or null belongs costs more values than the whole object, but the object has to stay.
+    let text = json!({ "type": ["object", "null"], "additionalProperties": { "type": ["string", "null"] } });
+    let number = json!({ "type": ["number", "null"] });
+    let given = json!({ "a": ["x", true, 0.5], "b": "y" });
+    let kept = (json!({ "a": null, "b": "y" }), 1);
+    let root = json!({ "type": "object", "anyOf": [number, text] });
+    assert_eq!(Shape::new(&root).conform(given.clone()), kept);
+    // Also where null would do: only what does not conform goes.
+    let inner = json!({ "type": "object", "properties": { "m": { "anyOf": [number, text] } } });
+    assert_eq!(Shape::new(&inner).conform(json!({ "m": given })), (json!({ "m": kept.0 }), 1));
+    // What no alternative holds becomes what both the schema and one of them allow.
+    let list = json!({ "type": ["object", "array"], "anyOf": [number, { "type": ["array", "null"] }] });
+    assert_eq!(Shape::new(&list).conform(given), (json!([]), 1));
+}
+
+#[test]
 fn names_with_escapes_and_in_any_order_are_found() {
     let shape = shape();
     assert_eq!(shape.accepts(br#"[{"na\u006de":1}]"#), Verdict::Differs);

@@ -11,19 +11,21 @@ const FUEL: usize = 200_000;
 pub(super) fn repair(shape: &Shape, value: &mut Value) -> usize {
     let mut nulled = 0;
     let mut fuel = FUEL;
-    repair_at(shape, shape.root, value, &mut nulled, &mut fuel);
+    repair_at(shape, shape.root, Kinds::ALL, value, &mut nulled, &mut fuel);
     nulled
 }
 
 pub(super) fn fits(shape: &Shape, value: &Value) -> bool {
     let mut fuel = usize::MAX;
-    cost(shape, shape.root, value, 1, &mut fuel) == 0
+    cost(shape, shape.root, Kinds::ALL, value, 1, &mut fuel) == 0
 }
 
-fn repair_at(shape: &Shape, id: u32, value: &mut Value, nulled: &mut usize, fuel: &mut usize) {
+/// `allowed` is what the schemas around leave of the types: an alternative may allow null where they do not.
+fn repair_at(shape: &Shape, id: u32, allowed: Kinds, value: &mut Value, nulled: &mut usize, fuel: &mut usize) {
     let Some(node) = shape.node(id) else { return };
-    if !node.kinds.meets(Kinds::of(value)) {
-        *value = nothing(node);
+    let allowed = node.kinds & allowed;
+    if !allowed.meets(Kinds::of(value)) {
+        *value = nothing(allowed);
         *nulled += 1;
         return;
     }
@@ -31,38 +33,48 @@ fn repair_at(shape: &Shape, id: u32, value: &mut Value, nulled: &mut usize, fuel
         Value::Object(members) => {
             let mut guess = 0;
             for (name, value) in members.iter_mut() {
-                repair_at(shape, node.member(name, &mut guess), value, nulled, fuel);
+                repair_at(shape, node.member(name, &mut guess), Kinds::ALL, value, nulled, fuel);
             }
         }
         Value::Array(items) if node.items != ANY => {
-            items.iter_mut().for_each(|item| repair_at(shape, node.items, item, nulled, fuel));
+            items.iter_mut().for_each(|item| repair_at(shape, node.items, Kinds::ALL, item, nulled, fuel));
         }
         _ => {}
     }
-    if let Some(best) = nearest(shape, node, value, fuel) {
-        repair_at(shape, best, value, nulled, fuel);
+    if let Some(best) = nearest(shape, node, allowed, value, fuel) {
+        repair_at(shape, best, allowed, value, nulled, fuel);
     }
 }
 
 /// What stands for a value that had to go.
-fn nothing(node: &Node) -> Value {
-    if node.kinds.meets(Kinds::NULL) {
+fn nothing(allowed: Kinds) -> Value {
+    if allowed.meets(Kinds::NULL) {
         return Value::Null;
     }
-    if node.kinds.meets(Kinds::OBJECT) {
+    if allowed.meets(Kinds::OBJECT) {
         return Value::Object(Map::new());
     }
-    if node.kinds.meets(Kinds::ARRAY) { Value::Array(Vec::new()) } else { Value::Null }
+    if allowed.meets(Kinds::ARRAY) { Value::Array(Vec::new()) } else { Value::Null }
+}
+
+/// The alternatives to choose from: those of the value's type, else those of a type that is allowed here, else all.
+fn candidates<'n>(shape: &'n Shape, node: &'n Node, allowed: Kinds, value: &Value) -> impl Iterator<Item = u32> + 'n {
+    let any = |wanted: Kinds| {
+        let kinds = |branch: &u32| shape.node(*branch).map_or(Kinds::ALL, |node| node.kinds);
+        node.any_of.iter().any(|branch| kinds(branch).meets(wanted)).then_some(wanted)
+    };
+    let wanted = any(Kinds::of(value) & allowed).or_else(|| any(allowed)).unwrap_or(Kinds::ALL);
+    node.any_of.iter().copied().filter(move |branch| shape.node(*branch).is_none_or(|node| node.kinds.meets(wanted)))
 }
 
 /// The alternative that costs the fewest values.
-fn nearest(shape: &Shape, node: &Node, value: &Value, fuel: &mut usize) -> Option<u32> {
+fn nearest(shape: &Shape, node: &Node, allowed: Kinds, value: &Value, fuel: &mut usize) -> Option<u32> {
     let mut best: Option<(usize, u32)> = None;
-    for branch in &node.any_of {
+    for branch in candidates(shape, node, allowed, value) {
         let most = best.map_or(usize::MAX, |(least, _)| least);
-        let cost = cost(shape, *branch, value, most, fuel);
+        let cost = cost(shape, branch, allowed, value, most, fuel);
         if best.is_none_or(|(least, _)| cost < least) {
-            best = Some((cost, *branch));
+            best = Some((cost, branch));
         }
         if cost == 0 {
             break;
@@ -72,9 +84,10 @@ fn nearest(shape: &Shape, node: &Node, value: &Value, fuel: &mut usize) -> Optio
 }
 
 /// How many values would be replaced; counting stops at `most`.
-fn cost(shape: &Shape, id: u32, value: &Value, most: usize, fuel: &mut usize) -> usize {
+fn cost(shape: &Shape, id: u32, allowed: Kinds, value: &Value, most: usize, fuel: &mut usize) -> usize {
     let Some(node) = shape.node(id) else { return 0 };
-    if !node.kinds.meets(Kinds::of(value)) {
+    let allowed = node.kinds & allowed;
+    if !allowed.meets(Kinds::of(value)) {
         // Losing a whole container weighs more than losing values in it.
         return match value {
             Value::Object(members) => 1 + members.len(),
@@ -91,7 +104,7 @@ fn cost(shape: &Shape, id: u32, value: &Value, most: usize, fuel: &mut usize) ->
         Value::Object(members) => {
             let mut guess = 0;
             for (name, value) in members {
-                total += cost(shape, node.member(name, &mut guess), value, most, fuel);
+                total += cost(shape, node.member(name, &mut guess), Kinds::ALL, value, most, fuel);
                 if total >= most {
                     return total;
                 }
@@ -99,7 +112,7 @@ fn cost(shape: &Shape, id: u32, value: &Value, most: usize, fuel: &mut usize) ->
         }
         Value::Array(items) if node.items != ANY => {
             for item in items {
-                total += cost(shape, node.items, item, most, fuel);
+                total += cost(shape, node.items, Kinds::ALL, item, most, fuel);
                 if total >= most {
                     return total;
                 }
@@ -109,8 +122,8 @@ fn cost(shape: &Shape, id: u32, value: &Value, most: usize, fuel: &mut usize) ->
     }
     if !node.any_of.is_empty() {
         let mut least = usize::MAX;
-        for branch in &node.any_of {
-            least = least.min(cost(shape, *branch, value, least.min(most), fuel));
+        for branch in candidates(shape, node, allowed, value) {
+            least = least.min(cost(shape, branch, allowed, value, least.min(most), fuel));
             if least == 0 {
                 break;
             }
