@@ -62,6 +62,7 @@ class Api:
             location = /stub {{ stub_status; }}
             location ~ "^/pets/([0-9]+)$" {{ return 200 '{{"id":$1,{PET}}}'; }}
             location = /pets {{ return 201 '{{"id":77,{PET}}}'; }}
+            location = /mcp {{ return 200 '{CANNED}'; }}
             location = /big {{ alias {folder}/big.json; }}
             location = /list.json {{ alias {folder}/list.json; }}
             location / {{ return 200 '{{"ok":true}}'; }}
@@ -74,6 +75,9 @@ class Api:
 
 PET = ('"name":"Rex the dog number one","tag":"dog","status":"available","owner":{"name":"Ada Lovelace","email":"ada@example.org"},'
        '"vaccinated":true,"weightKg":12.75')
+# What an MCP server would answer to a call, as text only: for the same request through the bare proxy.
+CANNED = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": '{"id":7,' + PET + "}"}], "isError": False}},
+                    separators=(",", ":")).replace("\\", "\\\\")
 
 
 def nginx(folder, name, core, http_block):
@@ -172,6 +176,12 @@ class Server:
 class Target:
     def __init__(self, process, port, head, prefix=None, suffix=None, need=None):
         self.process, self.port, self.head, self.prefix, self.suffix, self.need = process, port, head, prefix, suffix, need
+
+
+def same(process, port, target, need=None):
+    """The request of another target, sent to this port."""
+    head = re.sub(r"Host: [^\r]*", f"Host: 127.0.0.1:{port}", target.head)
+    return Target(process, port, head, target.prefix, target.suffix, need)
 
 
 def plain(process, port, path, need=None):
