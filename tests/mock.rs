@@ -231,7 +231,8 @@ fn media_types_are_negotiated() {
 #[test]
 fn examples_come_before_samples_and_path_values_are_echoed() {
     let mut pet = media("application/json", json!({"type": "object"}));
-    pet.examples = vec![json!({"id": 10, "name": "Rex", "shop_id": "s", "tags": []}), json!({"id": 11, "name": "Bo"})].into();
+    pet.examples =
+        vec![json!({"id": 10, "name": "Rex", "shop_id": "s", "tags": []}), json!({"id": 11, "name": "Bo"})].into();
     let mut text_example = media("application/json", json!({"type": "object"}));
     text_example.examples = vec![json!("{\"a\": 1}")].into();
     let mock = mock(vec![

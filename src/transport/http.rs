@@ -147,7 +147,10 @@ async fn connection(http: Arc<Http>, router: Router, socket: TcpStream) {
     let _ = socket.set_nodelay(true);
     let settings = &http.settings;
     match &settings.tls {
-        None => line::serve(&http, router, Stalled::new(socket, settings.stall_timeout, settings.header_timeout), None).await,
+        None => {
+            line::serve(&http, router, Stalled::new(socket, settings.stall_timeout, settings.header_timeout), None)
+                .await
+        }
         Some(tls) => match tokio::time::timeout(settings.header_timeout, tls.accept(socket)).await {
             Ok(Ok((stream, certificate))) => {
                 let stream = Stalled::new(stream, settings.stall_timeout, settings.header_timeout);
