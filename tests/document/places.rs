@@ -97,6 +97,16 @@ fn of_duplicate_keys_the_one_that_counts_is_found() {
 }
 
 #[test]
+fn an_entry_that_was_left_out_stands_nowhere() {
+    // A list or map as a key, written out or by an alias: the tree has no such entry, and its place is nobody else's.
+    let (document, _) =
+        read("base: &base {x: 1}\n? ''\n: empty\n? {a: b}\n: wrong\n? [c]\n: {deep: wrong}\n*base : wrong\n");
+    assert_eq!(document.root.pointer("/").and_then(|value| value.as_str()), Some("empty"));
+    assert_eq!((text_at(&document, "/"), document.place("/").position().line), ("empty", 3));
+    assert_eq!(text_at(&document, "/base/x"), "1");
+}
+
+#[test]
 fn columns_count_characters_and_lines_any_line_end() {
     let (document, _) = read("{\"ä\": [\r\n \"😀\", 7]}");
     let at = document.place("/ä/1").position();

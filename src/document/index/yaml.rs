@@ -31,15 +31,15 @@ fn scan(text: &str) -> Result<Index, (Index, String)> {
         match event {
             Event::Scalar(key, _, anchor, _) if builder.wants_key() => {
                 builder.anchor(anchor, None, Some(&key));
-                builder.key(&key, trimmed(text, range));
+                builder.key(Some(&key), trimmed(text, range));
             }
             Event::Scalar(_, _, anchor, _) => {
                 let id = builder.value(trimmed(text, range), Kind::Scalar);
                 builder.anchor(anchor, id, None);
             }
             Event::Alias(anchor) if builder.wants_key() => {
-                let key = builder.anchors.get(&anchor).and_then(|known| known.text.clone()).unwrap_or_default();
-                builder.key(&key, range);
+                let key = builder.anchors.get(&anchor).and_then(|known| known.text.clone());
+                builder.key(key.as_deref(), range);
             }
             Event::Alias(anchor) => {
                 let target = builder.anchors.get(&anchor).and_then(|known| known.node);
@@ -67,8 +67,8 @@ struct Open {
     /// `None` inside a key that is no scalar.
     node: Option<u32>,
     map: bool,
-    /// The key whose value comes next.
-    key: Option<(Box<str>, Range)>,
+    /// The key whose value comes next; one without a name is a list or map, whose entry the tree does not have.
+    key: Option<(Option<Box<str>>, Range)>,
     /// True while a list or map stands where a key belongs.
     is_key: bool,
 }
@@ -95,9 +95,9 @@ impl Builder {
         self.open.last().is_some_and(|open| open.map && open.key.is_none())
     }
 
-    fn key(&mut self, key: &str, range: Range) {
+    fn key(&mut self, key: Option<&str>, range: Range) {
         if let Some(open) = self.open.last_mut() {
-            open.key = Some((key.into(), range));
+            open.key = Some((key.map(Into::into), range));
         }
     }
 
@@ -107,14 +107,18 @@ impl Builder {
         }
     }
 
-    /// Adds a value under the open collection; `None` inside a key that is no scalar.
+    /// Adds a value under the open collection; `None` inside a key that is no scalar, and for the value of one.
     fn value(&mut self, range: Range, kind: Kind) -> Option<u32> {
         let (parent, key) = match self.open.last_mut() {
             None if !self.index.nodes.is_empty() => return None,
             None => (None, None),
             Some(open) => (Some(open.node?), open.key.take()),
         };
-        let (key, key_range) = key.map_or((None, (0, 0)), |(key, range)| (Some(key), range));
+        let (key, key_range) = match key {
+            Some((None, _)) => return None,
+            Some((key, range)) => (key, range),
+            None => (None, (0, 0)),
+        };
         Some(self.index.add(parent, Node { key, key_range, range, kind, ..Node::default() }))
     }
 
@@ -128,7 +132,7 @@ impl Builder {
     fn close(&mut self, range: Range) {
         let Some(open) = self.open.pop() else { return };
         if open.is_key {
-            self.key("", range);
+            self.key(None, range);
         }
         let Some(node) = open.node else { return };
         // A block collection ends with its last entry, not where the next token stands.
