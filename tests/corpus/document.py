@@ -21,7 +21,7 @@ class Bench:
 
     def __init__(self, hypothesis):
         self.often = hypothesis
-        self.generator, self.prism, self.recorder = Generator(), Prism(), Recorder()
+        self.generator, self.prism, self.recorder = Generator(bool(hypothesis)), Prism(), Recorder()
 
     def document(self, row, most, part, known, keep):
         """Judges the operations of one document that are not `known`; `keep` takes each record. At most `most` operations

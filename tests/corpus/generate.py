@@ -29,7 +29,9 @@ def within(seconds):
 
 
 class Generator:
-    def __init__(self):
+    def __init__(self, second):
+        """`second`: hypothesis-jsonschema helps where the faker makes nothing."""
+        self.second = second
         self.process = None
         self.made = Counter()
 
@@ -59,7 +61,7 @@ class Generator:
                         seen.add(key)
                         self.made["json-schema-faker"] += 1
                         yield value
-        if not seen and not hypothesis:
+        if not seen and self.second and not hypothesis:
             for value in self.hypothesis(schema, seed):
                 if check.is_valid(value):
                     self.made["hypothesis-jsonschema"] += 1

@@ -184,13 +184,13 @@ class Prism:
         if form == "application/x-www-form-urlencoded" and not request.body and "Body parameter is required" in f"{found} {problem}":
             return "unjudged", "a form without fields is an empty body"
         if found:
-            if all(it.get("code") == "required" and empty(request.target, it["message"]) for it in found):
+            if all(it.get("code") == "required" and empty(request, it["message"]) for it in found):
                 return "unjudged", "prism takes an empty value for a missing one"
             return "bad", "; ".join(f"{'.'.join(map(str, it['location'][1:]))} {it['message']} [{it.get('code')}]" for it in found)
         if "prism/errors" in kind:
             name = kind.split("#")[-1]
             if problem.get("validation") and name != "VIOLATIONS":
-                if all(it.get("code") == "required" and empty(request.target, str(it.get("message"))) for it in problem["validation"]):
+                if all(it.get("code") == "required" and empty(request, str(it.get("message"))) for it in problem["validation"]):
                     return "unjudged", "prism takes an empty value for a missing one"
                 return "bad", "; ".join(f"{'.'.join(map(str, it.get('location', [])))} {it.get('message', it)} [{it.get('code')}]" for it in problem["validation"])
             if request.method not in METHODS:
@@ -204,7 +204,8 @@ class Prism:
         return "good", ""
 
 
-def empty(target, message):
-    """True if the query parameter that a message calls missing is there without a value."""
+def empty(request, message):
+    """True if the query parameter or header that a message calls missing is there without a value."""
     name = re.search(r"required property '([^']*)'", message)
-    return bool(name) and any(key.lower() == name[1] and not value for key, value in parse_qsl(urlsplit(target).query, keep_blank_values=True))
+    pairs = parse_qsl(urlsplit(request.target).query, keep_blank_values=True) + list(request.headers.items())
+    return bool(name) and any(key.lower() == name[1].lower() and not value for key, value in pairs)

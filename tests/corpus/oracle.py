@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Requests judged by tools that nobody here wrote.
 
-For each operation, json-schema-faker (for some, hypothesis-jsonschema) makes arguments from the published inputSchema;
+For each operation, json-schema-faker (with `--hypothesis`, for some, hypothesis-jsonschema) makes arguments from the published inputSchema;
 they go through MCP; the request that reaches the wire is kept and passed on to Prism in mock mode with errors on, which
 judges it; openapi-core judges the kept request. The mock's answer must come back with structuredContent that fits the
 published outputSchema.
@@ -40,7 +40,7 @@ def arguments_of():
     parser.add_argument("--per-document", type=int, default=0, help="operations of a document (default: 10; with --full all)")
     parser.add_argument("--kind", default="")
     parser.add_argument("--file", default="")
-    parser.add_argument("--hypothesis", type=int, default=25, help="one operation in this many gets its arguments from hypothesis-jsonschema")
+    parser.add_argument("--hypothesis", type=int, default=0, help="one operation in this many, and those that the faker fills in nothing for, get arguments from hypothesis-jsonschema; what it makes depends on its time (default: none)")
     parser.add_argument("--verbose", action="store_true")
     return parser.parse_args()
 
