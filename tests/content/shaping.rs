@@ -157,6 +157,22 @@ fn picking_from_text_to_text_gives_the_same_as_from_value_to_value() {
 }
 
 #[test]
+fn picking_from_nothing_from_a_tower_and_from_megabytes() {
+    let tool = Make::new().result("{pick: [id]}").tool();
+    let of = |body: String| content_of(&tool, &answer(200, "application/json", body));
+    assert!(!of(String::new()).is_error);
+    // Deeper than clients read: shown as text, not picked from.
+    let tower = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    assert!(spoken(&of(tower))[0].starts_with("[[["));
+    // Broken in its last byte, and in what is left out.
+    for broken in [r#"{"id": 1, "x": 2"#, r#"{"id": 1, "x": [1,]}"#] {
+        assert_eq!(spoken(&of(broken.to_owned()))[0], broken);
+    }
+    let many = format!("[{}]", vec![r#"{"x": "0123456789", "id": 7}"#; 200_000].join(","));
+    assert_eq!(structured(&of(many)).unwrap().as_array().unwrap().len(), 200_000);
+}
+
+#[test]
 fn a_member_that_gives_way_to_a_renamed_one_is_told() {
     let content = shaped("{rename: {a: b}}", json!({"a": 1, "b": 2, "c": 3}));
     assert_eq!(structured(&content), Some(json!({"b": 1, "c": 3})));

@@ -57,6 +57,24 @@ async fn a_connection_with_a_rest_of_an_answer_on_it_is_not_used_again() {
 }
 
 #[tokio::test]
+async fn an_answer_that_nobody_asked_for_is_never_the_answer_to_the_next_call() {
+    let mut two = answer("200 OK", "", "first");
+    two.extend(answer("200 OK", "", "of nobody"));
+    let server = serve(move |number, _| match number {
+        0 => Act::Send(two.clone()),
+        _ => Act::Send(answer("200 OK", "", "second")),
+    })
+    .await;
+    let upstream = upstream(&server.url, Limits { retries: 0, ..limits() });
+    for expected in ["first", "second", "second"] {
+        let got = upstream.send(0, request(Method::POST, &server.url), &SendOptions::default()).await.unwrap();
+        assert_eq!(got.body, expected);
+    }
+    // The connection with the surplus on it was given up, the next one was kept.
+    assert_eq!((server.count(), server.connections()), (3, 2));
+}
+
+#[tokio::test]
 async fn refused_is_told_as_no_connection_and_tried_again_for_any_method() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
