@@ -1,5 +1,6 @@
 //! Puts the parts together: files and flags in, a compiled catalog or a running server out.
 
+mod aside;
 mod callers;
 mod glob;
 mod input;
@@ -8,6 +9,7 @@ mod routes;
 mod setup;
 mod sidecar;
 
+pub use aside::aside;
 pub use input::{Input, Inputs, Kind};
 pub use setup::{Named, Recorder, SETTINGS_FILE, Setup};
 pub use sidecar::{Sidecar, Telemetry, reachable, settings_problems};
@@ -263,7 +265,8 @@ impl Loader<'_> {
         for (overlay, pointer) in overlays {
             set = self.overlaid(set, overlay, named_at.map(|(document, _)| (document, pointer.as_str()))).await;
         }
-        let (api, mut report) = openapi::read(&set, &openapi::ReadOptions::default());
+        let options = openapi::ReadOptions { answer_examples: !self.inputs.unmocked, ..Default::default() };
+        let (api, mut report) = openapi::read(&set, &options);
         if api.as_ref().is_some_and(|api| !api.operations.is_empty()) {
             // A bad node costs what stands on it; the rest is served.
             for problem in &mut report.diagnostics {

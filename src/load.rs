@@ -14,6 +14,7 @@ use crate::diagnostic::{Diagnostic, Report, Severity};
 use crate::document::{self, Document, DocumentSet, Limits, location};
 use fence::{Fence, Refusal};
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -191,7 +192,7 @@ impl<'o> Loader<'o> {
         };
         let name = file::shown(location);
         match fetched {
-            Ok(fetched) => self.parse(name, fetched).await,
+            Ok(fetched) => self.parse(name, fetched),
             Err(reason) => {
                 let problem = Diagnostic::error("unreadable-document", format!("`{name}` can't be read: {reason}"));
                 (None, problem.into())
@@ -218,7 +219,7 @@ impl<'o> Loader<'o> {
                     self.left = self.left.saturating_sub(fetched.bytes.len());
                     let location = wanted.location.clone();
                     self.redirected(&location, &fetched.location);
-                    let (loaded, mut report) = self.parse(self.name(&location), fetched).await;
+                    let (loaded, mut report) = self.parse(self.name(&location), fetched);
                     match loaded {
                         Some(loaded) => {
                             self.report.merge(report);
@@ -263,8 +264,8 @@ impl<'o> Loader<'o> {
         file::read(path, location.to_owned(), limit, false).await.map_err(Refusal::plain)
     }
 
-    /// Bytes to a document. Parsing large documents takes long enough to need a thread of its own.
-    async fn parse(&self, name: String, fetched: Fetched) -> (Option<Loaded>, Report) {
+    /// Bytes to a document. Large ones take many milliseconds without a pause: a server loads on a thread of its own.
+    fn parse(&self, name: String, fetched: Fetched) -> (Option<Loaded>, Report) {
         let limits =
             Limits { max_bytes: self.options.limits.max_bytes.min(self.options.max_bytes), ..self.options.limits };
         let Fetched { location, bytes, freshness } = fetched;
@@ -272,7 +273,7 @@ impl<'o> Loader<'o> {
             Ok(source) => document::parse(source, location, &limits),
             Err(problem) => (None, problem.into()),
         };
-        match tokio::task::spawn_blocking(work).await {
+        match std::panic::catch_unwind(AssertUnwindSafe(work)) {
             Ok((document, report)) => (document.map(|document| Loaded { document, freshness }), report),
             Err(_) => {
                 let problem = Diagnostic::error("unreadable-document", "reading was interrupted");

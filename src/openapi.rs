@@ -36,12 +36,14 @@ pub struct ReadOptions {
     pub max_schemas: usize,
     /// Operations; those beyond are skipped.
     pub max_operations: usize,
+    /// Examples of answers are kept. Only a mock needs them, and they can be a fifth of a document.
+    pub answer_examples: bool,
 }
 
 impl Default for ReadOptions {
-    /// 100 levels, 4 million schemas, 100,000 operations.
+    /// 100 levels, 4 million schemas, 100,000 operations, everything kept.
     fn default() -> Self {
-        ReadOptions { max_schema_depth: 100, max_schemas: 4_000_000, max_operations: 100_000 }
+        ReadOptions { max_schema_depth: 100, max_schemas: 4_000_000, max_operations: 100_000, answer_examples: true }
     }
 }
 

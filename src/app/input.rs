@@ -33,6 +33,8 @@ pub struct Inputs {
     pub list: Vec<Input>,
     /// `--base-url`.
     pub base_url: Option<String>,
+    /// True where no mock will answer from the documents: examples of answers are left out.
+    pub unmocked: bool,
     /// Every location that was tried.
     pub tried: Vec<String>,
     /// For each of them that was read, what tells whether it changed.

@@ -1,5 +1,6 @@
 //! The running server: parts made from the settings, swapped by reloads.
 
+use super::aside::behind;
 use super::{Loaded, MockEnvironment, Setup, callers, captured_headers, load_with, protocol_settings, refused, routes};
 use crate::audit::{self, ArgumentsMode, Audit, Target};
 use crate::catalog::Catalog;
@@ -301,7 +302,8 @@ impl Sidecar {
     async fn renew(&self) -> Result<Diff, String> {
         let (setup, report) = self.setup().again().await;
         let Some(setup) = setup else { return Err(report.render(false)) };
-        let (inputs, mut report) = setup.inputs().await;
+        let (mut inputs, mut report) = setup.inputs().await;
+        inputs.unmocked = self.urls.is_empty();
         let (plain, mocked) = (setup.environment.as_ref(), MockEnvironment(setup.environment.as_ref()));
         let environment: &dyn Environment = if self.urls.is_empty() { plain } else { &mocked };
         let loaded = load_with(&inputs, environment, &self.urls).await;
@@ -353,10 +355,13 @@ impl Reloadable for Sidecar {
             if let Err(problems) = &tls {
                 tracing::error!(problems = problems.join("; "), "certificates were not reloaded; the old ones stay");
             }
-            // Compiling a large document takes many milliseconds without a pause: the calls of this thread go on in another.
+            // Compiling a large document takes many milliseconds without a pause: calls go on meanwhile, and go first.
             let handle = tokio::runtime::Handle::current();
             let renewed = match handle.runtime_flavor() {
-                RuntimeFlavor::MultiThread => tokio::task::block_in_place(|| handle.block_on(self.renew())),
+                RuntimeFlavor::MultiThread => {
+                    let work = || handle.block_on(self.renew());
+                    tokio::task::block_in_place(|| behind(work)).and_then(|renewed| renewed)
+                }
                 _ => self.renew().await,
             };
             super::give_back();

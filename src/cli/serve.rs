@@ -2,10 +2,11 @@
 
 use super::Files;
 use super::voice::Voice;
-use crate::app::{self, Loaded, MockEnvironment, Setup, Sidecar, Telemetry, load_all};
+use crate::app::{self, Inputs, Loaded, MockEnvironment, Setup, Sidecar, Telemetry, load_all};
 use crate::config;
 use crate::diagnostic::Report;
 use crate::mapping::Slot;
+use crate::openapi::Api;
 use crate::reload;
 use crate::telemetry::log::{self, LogFormat};
 use crate::transport::{serve_http, serve_stdio};
@@ -62,27 +63,24 @@ impl Serve {
             Err(problems) => return voice.failed(&problems),
         };
         let shutdown = CancellationToken::new();
-        let (inputs, problems) = setup.inputs().await;
-        report.merge(problems);
-        let environment = setup.environment.clone();
-        let (loaded, urls) = if self.mock {
-            let environment = MockEnvironment(environment.as_ref());
-            let first = load_all(&inputs, &environment).await;
-            match mocks(&first, &shutdown).await {
-                Ok(urls) => (app::load_with(&inputs, &environment, &urls).await, urls),
-                Err(error) => {
-                    voice.complain(&format!("the mock can't listen: {error}"));
-                    return 2;
-                }
+        let (mocked, stop) = (self.mock, shutdown.clone());
+        let work = move || async move {
+            let (made, rest) = read(&setup, mocked, &stop).await;
+            ((setup, rest.0.list.is_empty(), made), rest)
+        };
+        let (setup, nothing, loaded, urls) = match app::aside(work).await {
+            Ok((setup, nothing, Ok((loaded, urls)))) => (setup, nothing, loaded, urls),
+            Ok((_, _, Err(error))) => {
+                voice.complain(&format!("the mock can't listen: {error}"));
+                return 2;
             }
-        } else {
-            (load_all(&inputs, environment.as_ref()).await, Vec::new())
+            Err(problem) => return voice.failed(&[problem]),
         };
         report.merge(loaded.report.clone());
         voice.show(&report);
         if report.exit_code(self.strict) != 0 && app::refused(&report, self.strict) {
             voice.complain(&format!("nothing is served: {}", report.summary()));
-            return if inputs.list.is_empty() { 2 } else { 1 };
+            return if nothing { 2 } else { 1 };
         }
         self.banner(voice, &loaded, &report);
         let address = match app::reachable(&setup, self.listen.as_deref()) {
@@ -94,8 +92,7 @@ impl Serve {
             Ok(sidecar) => sidecar,
             Err(problems) => return voice.failed(&problems),
         };
-        // Texts and trees of the documents are of no use any more.
-        drop((inputs, report));
+        drop(report);
         app::give_back();
         tokio::spawn(reload::run(sidecar.clone(), sidecar.times(), hangups(), shutdown.clone()));
         let observing = CancellationToken::new();
@@ -192,6 +189,32 @@ impl Serve {
         }
     }
 }
+
+/// What is served and where the mocks of its sources listen; texts and trees of the documents, which are of no use then.
+async fn read(setup: &Setup, mocked: bool, shutdown: &CancellationToken) -> (std::io::Result<(Loaded, Urls)>, Rest) {
+    let (mut inputs, problems) = setup.inputs().await;
+    inputs.unmocked = !mocked;
+    let environment = setup.environment.as_ref();
+    let (mut loaded, urls) = if mocked {
+        let environment = MockEnvironment(environment);
+        let first = load_all(&inputs, &environment).await;
+        match mocks(&first, shutdown).await {
+            Ok(urls) => (app::load_with(&inputs, &environment, &urls).await, urls),
+            Err(error) => return (Err(error), (inputs, first.apis)),
+        }
+    } else {
+        (load_all(&inputs, environment).await, Vec::new())
+    };
+    let mut report = problems;
+    report.merge(std::mem::take(&mut loaded.report));
+    let apis = std::mem::take(&mut loaded.apis);
+    (Ok((Loaded { report, ..loaded }, urls)), (inputs, apis))
+}
+
+type Rest = (Inputs, Vec<(String, Arc<Api>)>);
+
+/// Base URLs by the name of the source.
+type Urls = Vec<(String, Slot)>;
 
 /// One mock a source; its URL by source name.
 async fn mocks(loaded: &Loaded, shutdown: &CancellationToken) -> std::io::Result<Vec<(String, Slot)>> {

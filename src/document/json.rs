@@ -33,6 +33,10 @@ struct State {
     too_many: bool,
     too_deep: bool,
     findings: Findings,
+    /// Items and members of what is open, innermost last: each list and object is made once its length is known.
+    /// Most are small, and growing would double what they take.
+    items: Vec<Value>,
+    members: Vec<(String, Value)>,
 }
 
 struct Tree<'s> {
@@ -114,24 +118,26 @@ impl<'de> Visitor<'de> for Tree<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut access: A) -> Result<Value, A::Error> {
         self.enter()?;
-        let mut list = Vec::new();
+        let start = self.state.items.len();
         while let Some(item) = access.next_element_seed(Tree { state: &mut *self.state })? {
-            list.push(item);
+            self.state.items.push(item);
         }
         self.state.depth_left += 1;
-        Ok(Value::Array(list))
+        Ok(Value::Array(self.state.items.drain(start..).collect()))
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<Value, A::Error> {
         self.enter()?;
-        let mut map = Map::new();
+        let start = self.state.members.len();
         while let Some(key) = access.next_key::<String>()? {
             let value = access.next_value_seed(Tree { state: &mut *self.state })?;
-            if map.insert(key, value).is_some() {
-                self.state.findings.duplicates = true;
-            }
+            self.state.members.push((key, value));
         }
         self.state.depth_left += 1;
+        let read = self.state.members.len() - start;
+        let mut map = Map::with_capacity(read);
+        map.extend(self.state.members.drain(start..));
+        self.state.findings.duplicates |= map.len() < read;
         Ok(Value::Object(map))
     }
 }

@@ -1,5 +1,6 @@
 //! The references in a document: where they may stand, and which other documents they name.
 
+use super::parse::looks_like_json;
 use super::{Document, location, pointer};
 use serde_json::{Map, Value};
 
@@ -49,8 +50,7 @@ const DATA: [&str; 6] = ["example", "default", "enum", "const", "x-example", "x-
 /// const, nor (unless something refers there) in an `x-` extension. A schema property that is called
 /// `$ref` has an object as value and does not count.
 pub fn external_references(document: &Document) -> Vec<(String, String)> {
-    let text = &document.source.text;
-    if !mentions(text, "$ref") && !mentions(text, "mapping") {
+    if stays_inside(&document.source.text) {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -79,6 +79,42 @@ pub fn external_references(document: &Document) -> Vec<(String, String)> {
         }
     });
     found
+}
+
+/// True if no reference of the text can lead out of it, by a look at the text alone: most documents are one file, and
+/// their trees are large. False where that would take a closer look.
+fn stays_inside(text: &str) -> bool {
+    !names_member(text, "mapping")
+        && !spells_letters(text)
+        && memchr::memmem::find_iter(text.as_bytes(), "$ref").all(|at| text.get(at + 4..).is_some_and(leads_inside))
+}
+
+/// True if what follows `$ref` is a quoted value that begins with `#`. (Without quotes that is a comment in YAML.)
+fn leads_inside(behind: &str) -> bool {
+    let value = after_name(behind);
+    value.is_some_and(|value| value.starts_with("\"#") || value.starts_with("'#"))
+}
+
+/// The value whose member name ends where `behind` begins; `None` if that is no member name.
+fn after_name(behind: &str) -> Option<&str> {
+    let space = [' ', '\t', '\r', '\n'];
+    let name_ended = behind.strip_prefix(['"', '\'']).unwrap_or(behind).trim_start_matches(space);
+    name_ended.strip_prefix(':').map(|rest| rest.trim_start_matches(space))
+}
+
+/// True if the text may hold a member whose name ends so; false for words in its descriptions.
+pub(super) fn names_member(text: &str, name: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), name)
+        .any(|at| text.get(at + name.len()..).is_some_and(|behind| after_name(behind).is_some()))
+}
+
+/// True if the text may spell `$` or a letter as an escape (RFC 8259 §7, YAML 1.2 §5.7), which hides names from a search.
+fn spells_letters(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut escapes = memchr::memmem::find_iter(bytes, "\\u00");
+    let spelled = |at: usize| matches!(bytes.get(at + 4..at + 6), Some(b"24" | [b'6' | b'7', _]) | None);
+    // JSON knows no others.
+    escapes.any(spelled) || !looks_like_json(text) && (mentions(text, "\\x") || mentions(text, "\\U0"))
 }
 
 /// A `discriminator.mapping` value is a schema name or a URI reference; which one only its look tells.

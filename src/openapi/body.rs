@@ -20,15 +20,7 @@ impl<'a> Reader<'a> {
         if !node.value.is_object() {
             return Err(Finding::error("invalid-request-body", &node, "a request body must be an object"));
         }
-        let key = (node.document, node.pointer.clone());
-        let content = match self.contents.get(&key) {
-            Some(known) => known.clone(),
-            None => {
-                let read = node.child("content").map(|it| self.media_types(&it)).unwrap_or_default();
-                self.contents.insert(key, read.clone());
-                read
-            }
-        };
+        let content = self.contents_of(&node, true);
         let required = node.flag("required");
         if content.is_empty() {
             let what = "the request body has no `content`, so how to write it is unknown";
@@ -42,8 +34,19 @@ impl<'a> Reader<'a> {
         Ok(Some(RequestBody { required, description, content }))
     }
 
+    /// The entries of the `content` of a request body or response, read once.
+    fn contents_of(&mut self, node: &Node<'a>, examples: bool) -> Vec<MediaType> {
+        let key = (node.document, node.pointer.clone(), examples);
+        if let Some(known) = self.contents.get(&key) {
+            return known.clone();
+        }
+        let read = node.child("content").map(|it| self.media_types(&it, examples)).unwrap_or_default();
+        self.contents.insert(key, read.clone());
+        read
+    }
+
     /// The entries of a `content` map.
-    pub(super) fn media_types(&mut self, content: &Node<'a>) -> Vec<MediaType> {
+    pub(super) fn media_types(&mut self, content: &Node<'a>, examples: bool) -> Vec<MediaType> {
         let mut found = Vec::new();
         let Ok(content) = self.references.follow(content.clone()) else { return found };
         for (media_type, node) in content.node.members() {
@@ -51,7 +54,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             match self.references.follow(node) {
-                Ok(followed) => found.push(self.media_type(media_type.trim(), &followed.node)),
+                Ok(followed) => found.push(self.media_type(media_type.trim(), &followed.node, examples)),
                 Err(problem) => {
                     self.findings.add(Finding { severity: crate::diagnostic::Severity::Warning, ..problem })
                 }
@@ -60,7 +63,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    fn media_type(&mut self, media_type: &str, node: &Node<'a>) -> MediaType {
+    fn media_type(&mut self, media_type: &str, node: &Node<'a>, examples: bool) -> MediaType {
         let schema = node.child("schema");
         let named = node.child("encoding");
         let multipart = media_type.get(..10).is_some_and(|group| group.eq_ignore_ascii_case("multipart/"));
@@ -80,7 +83,7 @@ impl<'a> Reader<'a> {
             has_schema: schema.is_some(),
             schema: schema.map(|it| self.schema(&it)).unwrap_or_else(Schema::any),
             item_schema: node.child("itemSchema").map(|it| self.schema(&it)),
-            examples: Arc::new(self.examples_of(node)),
+            examples: Arc::new(if examples { self.examples_of(node) } else { Vec::new() }),
             encoding,
         }
     }
@@ -186,19 +189,8 @@ impl<'a> Reader<'a> {
     }
 
     fn response(&mut self, node: &Node<'a>) -> Response {
-        let content = if self.is_swagger2() {
-            self.produced(node)
-        } else {
-            let key = (node.document, node.pointer.clone());
-            match self.contents.get(&key) {
-                Some(known) => known.clone(),
-                None => {
-                    let read = node.child("content").map(|it| self.media_types(&it)).unwrap_or_default();
-                    self.contents.insert(key, read.clone());
-                    read
-                }
-            }
-        };
+        let content =
+            if self.is_swagger2() { self.produced(node) } else { self.contents_of(node, self.options.answer_examples) };
         let headers = node.child("headers").map(|it| it.members()).unwrap_or_default();
         Response {
             status: String::new(),

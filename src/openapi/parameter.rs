@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
             return Ok(Some(self.collection_parameter(node, location)));
         }
         if let Some(content) = node.child("content").filter(|it| it.value.is_object()) {
-            let entries = self.media_types(&content);
+            let entries = self.media_types(&content, true);
             if entries.len() > 1 {
                 let what = format!("parameter `{name}` has several media types; the first one is used");
                 self.findings.add(Finding::warning("several-media-types", &content, what));

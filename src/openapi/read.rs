@@ -41,8 +41,8 @@ pub(super) struct Reader<'a> {
     pub schemas_left: usize,
     /// Parameters by document and pointer.
     pub parameters: HashMap<(usize, String), Result<Declared, Finding>>,
-    /// Media types of bodies and responses by document and pointer of their owner.
-    pub contents: HashMap<(usize, String), Vec<MediaType>>,
+    /// Media types of bodies (with their examples) and responses by document and pointer of their owner.
+    pub contents: HashMap<(usize, String, bool), Vec<MediaType>>,
     pub schemes: IndexMap<String, SecurityScheme>,
     /// 2.0 `consumes` and `produces`, the operation's or the document's.
     pub consumes: Vec<String>,

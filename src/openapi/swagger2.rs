@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
     pub(super) fn produced(&mut self, response: &Node<'a>) -> Vec<MediaType> {
         let Some(schema) = response.child("schema") else { return Vec::new() };
         let file = schema.text("type").is_some_and(|it| it.eq_ignore_ascii_case("file"));
-        let key = (schema.document, schema.pointer.clone());
+        let key = (schema.document, schema.pointer.clone(), false);
         let converted = match self.contents.get(&key).and_then(|it| it.first()) {
             Some(known) => known.schema.clone(),
             None => {
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
         if types.is_empty() {
             types.push(if file { "application/octet-stream" } else { "application/json" }.to_owned());
         }
-        let examples = response.child("examples");
+        let examples = response.child("examples").filter(|_| self.options.answer_examples);
         types
             .into_iter()
             .map(|media_type| {

@@ -29,8 +29,10 @@ impl Shared {
     /// The whole in one piece.
     pub(crate) fn join(shared: Option<Shared>, mut body: Vec<u8>) -> Vec<u8> {
         if let Some(Shared { at, text }) = shared {
-            let at = at.min(body.len());
-            body.splice(at..at, text.iter().copied());
+            let behind = body.split_off(at.min(body.len()));
+            body.reserve_exact(text.len() + behind.len());
+            body.extend_from_slice(&text);
+            body.extend_from_slice(&behind);
         }
         body
     }

@@ -28,6 +28,29 @@ enum Form {
     Tree(Value),
 }
 
+/// Compact JSON. (What `Display` writes, at half the cost.)
+fn text(schema: &Value) -> String {
+    serde_json::to_string(schema).unwrap_or_else(|_| schema.to_string())
+}
+
+/// Bytes of a schema as compact JSON.
+pub(crate) fn size(schema: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting can't fail, nor can writing a tree of JSON values.
+    let _ = serde_json::to_writer(&mut count, schema);
+    count.0
+}
+
 impl Kept {
     /// Keeps a schema.
     pub fn new(schema: &Value) -> Kept {
@@ -37,7 +60,7 @@ impl Kept {
             && properties
                 .all(|property| property.as_object().is_some_and(|members| !members.contains_key(HEADER_MARK)));
         let form = if is_shallow(schema, DEEPEST) {
-            Form::Text(schema.to_string().into_boxed_str())
+            Form::Text(text(schema).into_boxed_str())
         } else {
             Form::Tree(schema.clone())
         };
@@ -57,7 +80,7 @@ impl Kept {
     pub fn text(&self) -> Cow<'_, str> {
         match &self.0.form {
             Form::Text(text) => Cow::Borrowed(text),
-            Form::Tree(tree) => Cow::Owned(tree.to_string()),
+            Form::Tree(tree) => Cow::Owned(text(tree)),
         }
     }
 

@@ -4,6 +4,7 @@
 //! therefore accepts everything that the declared schema accepts, and beyond it missing, extra and null
 //! members and values outside enums, formats and bounds; it still names the members and their types.
 
+use super::kept::size;
 use super::keyword::each_reference;
 use super::kinds::{Kinds, allowed};
 use super::walk::{self, Root};
@@ -86,7 +87,7 @@ pub fn within<R: Root + ?Sized>(root: &R, schema: &Value, most: usize, made: &mu
         let part = (left > 0).then(|| {
             made.0.entry(name.clone()).or_insert_with(|| {
                 let schema = relaxer.relax(definition, 0, false);
-                let size = if most == usize::MAX { 0 } else { schema.to_string().len() };
+                let size = if most == usize::MAX { 0 } else { size(&schema) };
                 Part { names: names(&schema), size, schema }
             })
         });
@@ -123,6 +124,14 @@ fn names(schema: &Value) -> Vec<String> {
 
 fn bare_type(kinds: Kinds) -> Value {
     if kinds == Kinds::ALL { json!({}) } else { json!({ "type": kinds.names() }) }
+}
+
+/// The value of `type`.
+fn written(kinds: Kinds) -> Value {
+    match kinds.names().as_slice() {
+        [single] => Value::from(*single),
+        several => Value::Array(several.iter().map(|name| Value::from(*name)).collect()),
+    }
 }
 
 fn cut_references(schema: &mut Value, cut: &HashMap<String, Value>) {
@@ -180,6 +189,83 @@ const DEEPEST: usize = 100;
 /// References that are merged into their place, a schema; further ones are left out there.
 const MOST_INLINED: usize = 20_000;
 
+/// The keywords that matter here, found in one walk.
+#[derive(Default)]
+struct Keywords<'r> {
+    reference: Option<&'r Value>,
+    kind: Option<&'r Value>,
+    constant: Option<&'r Value>,
+    values: Option<&'r Value>,
+    description: Option<&'r Value>,
+    properties: Option<&'r Value>,
+    pattern_properties: Option<&'r Value>,
+    additional_properties: Option<&'r Value>,
+    items: Option<&'r Value>,
+    prefix_items: Option<&'r Value>,
+    all_of: Option<&'r Value>,
+    any_of: Option<&'r Value>,
+    one_of: Option<&'r Value>,
+}
+
+impl<'r> Keywords<'r> {
+    fn of(schema: &'r Map<String, Value>) -> Self {
+        let mut found = Keywords::default();
+        for (keyword, value) in schema {
+            let place = match keyword.as_str() {
+                "$ref" => &mut found.reference,
+                "type" => &mut found.kind,
+                "const" => &mut found.constant,
+                "enum" => &mut found.values,
+                "description" => &mut found.description,
+                "properties" => &mut found.properties,
+                "patternProperties" => &mut found.pattern_properties,
+                "additionalProperties" => &mut found.additional_properties,
+                "items" => &mut found.items,
+                "prefixItems" => &mut found.prefix_items,
+                "allOf" => &mut found.all_of,
+                "anyOf" => &mut found.any_of,
+                "oneOf" => &mut found.one_of,
+                _ => continue,
+            };
+            *place = Some(value);
+        }
+        found
+    }
+
+    /// How many of those are there that say what a value looks like.
+    fn structural(&self) -> usize {
+        let looks = [
+            self.kind,
+            self.properties,
+            self.items,
+            self.additional_properties,
+            self.all_of,
+            self.any_of,
+            self.one_of,
+            self.values,
+            self.constant,
+        ];
+        looks.iter().flatten().count()
+    }
+
+    /// What `type`, `enum` and `const` allow, null included.
+    fn own_kinds(&self) -> Kinds {
+        let declared = Kinds::declared(self.kind);
+        let mut kinds = declared;
+        if let Some(value) = self.constant {
+            kinds = kinds & Kinds::of(value);
+        }
+        if let Some(values) = self.values.and_then(Value::as_array) {
+            kinds = kinds & values.iter().map(Kinds::of).fold(Kinds::NONE, |all, kind| all | kind);
+        }
+        // `type: number` with whole values in its enum stays `number`.
+        if kinds.meets(Kinds::NUMBER) && declared.meets(Kinds::FRACTION) {
+            kinds = kinds | Kinds::NUMBER;
+        }
+        if kinds == Kinds::ALL { kinds } else { kinds | Kinds::NULL }
+    }
+}
+
 struct Relaxer<'r, R: Root + ?Sized> {
     root: &'r R,
     /// References whose targets are being merged: a definition is never merged into itself.
@@ -205,56 +291,48 @@ impl<'r, R: Root + ?Sized> Relaxer<'r, R> {
         if depth > DEEPEST {
             return json!({});
         }
-        if !inline && let Some(reference) = self.plain_reference(members) {
+        let keywords = Keywords::of(members);
+        if !inline && let Some(reference) = self.plain_reference(&keywords) {
             let mut out = Map::new();
             out.insert("$ref".to_string(), Value::from(reference));
-            if let Some(text) = members.get("description") {
+            if let Some(text) = keywords.description {
                 out.insert("description".to_string(), text.clone());
             }
             return Value::Object(out);
         }
         let mut merged = Merged::default();
-        self.merge(schema, &mut merged, depth);
+        self.merge(&keywords, &mut merged, depth);
         write(merged)
     }
 
     /// The reference that a schema is nothing but.
-    fn plain_reference(&self, members: &'r Map<String, Value>) -> Option<&'r str> {
-        let structural = |keyword: &str| {
-            matches!(
-                keyword,
-                "type"
-                    | "properties"
-                    | "items"
-                    | "additionalProperties"
-                    | "allOf"
-                    | "anyOf"
-                    | "oneOf"
-                    | "enum"
-                    | "const"
-            )
-        };
-        let rest = members.keys().filter(|keyword| structural(keyword)).count();
-        if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+    fn plain_reference(&self, schema: &Keywords<'r>) -> Option<&'r str> {
+        let rest = schema.structural();
+        if let Some(reference) = schema.reference.and_then(Value::as_str) {
             return Some(reference).filter(|reference| rest == 0 && self.root.target(reference).is_some());
         }
-        let parts = ["allOf", "anyOf", "oneOf"].into_iter().find_map(|keyword| members.get(keyword)?.as_array())?;
+        let parts = [schema.all_of, schema.any_of, schema.one_of].into_iter().find_map(|parts| parts?.as_array())?;
         let mut parts = parts.iter().filter(|part| !only_null(self.root, part));
         match (parts.next(), parts.next(), rest) {
-            (Some(only), None, 1) => self.plain_reference(only.as_object()?),
+            (Some(only), None, 1) => self.plain_reference(&Keywords::of(only.as_object()?)),
             _ => None,
         }
     }
 
-    fn merge(&mut self, schema: &'r Value, out: &mut Merged, depth: usize) {
-        let Some(members) = schema.as_object() else { return };
+    fn merge_part(&mut self, part: &'r Value, out: &mut Merged, depth: usize) {
+        if let Some(members) = part.as_object() {
+            self.merge(&Keywords::of(members), out, depth);
+        }
+    }
+
+    fn merge(&mut self, schema: &Keywords<'r>, out: &mut Merged, depth: usize) {
         if depth > DEEPEST {
             return;
         }
         if out.description.is_none() {
-            out.description = members.get("description").and_then(Value::as_str).map(str::to_string);
+            out.description = schema.description.and_then(Value::as_str).map(str::to_string);
         }
-        let kinds = own_kinds(members);
+        let kinds = schema.own_kinds();
         if kinds != Kinds::ALL {
             let both = out.kinds.map_or(kinds, |before| before & kinds);
             // Parts that contradict each other allow nothing; the first one is kept then.
@@ -262,38 +340,34 @@ impl<'r, R: Root + ?Sized> Relaxer<'r, R> {
                 out.kinds = Some(both);
             }
         }
-        for (name, property) in members.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, property) in schema.properties.and_then(Value::as_object).into_iter().flatten() {
             let property = self.relax(property, depth + 1, false);
             let says_something = property.as_object().is_some_and(|members| !members.is_empty());
             if says_something || !out.properties.contains_key(name) {
                 out.properties.insert(name.clone(), property);
             }
         }
-        if let (Some(items @ Value::Object(_)), None) = (members.get("items"), members.get("prefixItems")) {
+        if let (Some(items @ Value::Object(_)), None) = (schema.items, schema.prefix_items) {
             out.items = Some(self.relax(items, depth + 1, false)).filter(|items| *items != json!({}));
         }
-        if let (Some(extra @ Value::Object(_)), None) =
-            (members.get("additionalProperties"), members.get("patternProperties"))
-        {
+        if let (Some(extra @ Value::Object(_)), None) = (schema.additional_properties, schema.pattern_properties) {
             out.extra = Some(self.relax(extra, depth + 1, false)).filter(|extra| *extra != json!({}));
         }
-        if let Some(reference) = members.get("$ref").and_then(Value::as_str)
+        if let Some(reference) = schema.reference.and_then(Value::as_str)
             && self.left > 0
             && !self.inlined.contains(&reference)
             && let Some(target) = self.root.target(reference)
         {
             self.left -= 1;
             self.inlined.push(reference);
-            self.merge(target, out, depth + 1);
+            self.merge_part(target, out, depth + 1);
             self.inlined.pop();
         }
-        for part in members.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            self.merge(part, out, depth + 1);
+        for part in schema.all_of.and_then(Value::as_array).into_iter().flatten() {
+            self.merge_part(part, out, depth + 1);
         }
-        for keyword in ["oneOf", "anyOf"] {
-            if let Some(branches) = members.get(keyword).and_then(Value::as_array) {
-                self.alternatives(branches, out, depth);
-            }
+        for branches in [schema.one_of, schema.any_of].into_iter().flatten().filter_map(Value::as_array) {
+            self.alternatives(branches, out, depth);
         }
     }
 
@@ -303,7 +377,7 @@ impl<'r, R: Root + ?Sized> Relaxer<'r, R> {
         let mut some = branches.iter().filter(|branch| !only_null(root, branch));
         let (first, second) = (some.next(), some.next());
         match (first, second) {
-            (Some(only), None) => self.merge(only, out, depth + 1),
+            (Some(only), None) => self.merge_part(only, out, depth + 1),
             // A second set of alternatives is left out: the result accepts more, never less.
             (Some(first), Some(second)) if out.alternatives.is_none() => {
                 let mut relaxed: Vec<Value> = Vec::new();
@@ -339,22 +413,6 @@ fn null_at_most<R: Root + ?Sized>(root: &R, schema: &Value) -> bool {
     allowed(root, schema).without(Kinds::NULL) == Kinds::NONE
 }
 
-/// What `type`, `enum` and `const` allow, null included.
-fn own_kinds(members: &Map<String, Value>) -> Kinds {
-    let mut kinds = Kinds::declared(members.get("type"));
-    if let Some(value) = members.get("const") {
-        kinds = kinds & Kinds::of(value);
-    }
-    if let Some(values) = members.get("enum").and_then(Value::as_array) {
-        kinds = kinds & values.iter().map(Kinds::of).fold(Kinds::NONE, |all, kind| all | kind);
-    }
-    // `type: number` with whole values in its enum stays `number`.
-    if kinds.meets(Kinds::NUMBER) && Kinds::declared(members.get("type")).meets(Kinds::FRACTION) {
-        kinds = kinds | Kinds::NUMBER;
-    }
-    if kinds == Kinds::ALL { kinds } else { kinds | Kinds::NULL }
-}
-
 fn write(merged: Merged) -> Value {
     let mut out = Map::new();
     let mut kinds = merged.kinds;
@@ -377,12 +435,7 @@ fn write(merged: Merged) -> Value {
         alternatives.clear();
     }
     if let Some(kinds) = kinds {
-        let names = kinds.names();
-        let written = match names.as_slice() {
-            [single] => json!(single),
-            several => json!(several),
-        };
-        out.insert("type".to_string(), written);
+        out.insert("type".to_string(), written(kinds));
     }
     if let Some(text) = merged.description {
         out.insert("description".to_string(), Value::from(text));

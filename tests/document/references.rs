@@ -190,6 +190,33 @@ x-ms-examples:
 }
 
 #[test]
+fn a_reference_is_found_however_it_is_spelled() {
+    let inside = r##"{"openapi": "3.1.0", "a": {"$ref": "#/b"}, "b": {"description": "mapping and $ref"}}"##;
+    let no: [&str; 0] = [];
+    let table: [(&str, &[&str]); 9] = [
+        (inside, &no),
+        (r#"{"openapi": "3.1.0", "a": {"\u0024ref": "a.yaml"}}"#, &["/d/a.yaml /a/$ref"]),
+        (r#"{"openapi": "3.1.0", "a": {"$r\u0065f" : "a.yaml"}}"#, &["/d/a.yaml /a/$ref"]),
+        ("{\"openapi\": \"3.1.0\", \"a\": {\"$ref\"\n\t:\r\n\"a.yaml\"}}", &["/d/a.yaml /a/$ref"]),
+        (
+            r#"{"openapi": "3.1.0", "a": {"discriminator": {"m\u0061pping": {"x": "x.yaml"}}}}"#,
+            &["/d/x.yaml /a/discriminator/mapping/x"],
+        ),
+        ("openapi: 3.1.0\na: {\"\\x24ref\": a.yaml}\n", &["/d/a.yaml /a/$ref"]),
+        // A comment, and the value behind it.
+        ("openapi: 3.1.0\na:\n  $ref: #/b\n    a.yaml\n", &["/d/a.yaml /a/$ref"]),
+        ("openapi: 3.1.0\na: {'$ref': \"#/b\"}\nc:\n  ? $ref\n  : c.yaml\n", &["/d/c.yaml /c/$ref"]),
+        (
+            "openapi: 3.1.0\na:\n  $ref: >-\n    a.yaml\nb: {$ref: &here b.yaml}\n",
+            &["/d/a.yaml /a/$ref", "/d/b.yaml /b/$ref"],
+        ),
+    ];
+    for (text, expected) in table {
+        assert_eq!(external(text), expected, "{text}");
+    }
+}
+
+#[test]
 fn a_file_of_fragments_is_looked_through_too() {
     assert_eq!(
         external("Pet: {$ref: Pet.yaml}\ndefault: {$ref: Default.yaml}\n"),

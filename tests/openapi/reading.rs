@@ -154,3 +154,27 @@ fn descriptions_lose_web_links_but_not_their_words() {
         assert_eq!(operation.parameters[0].schema.json["properties"]["x"]["description"], read);
     }
 }
+
+#[test]
+fn examples_of_answers_are_left_out_where_nobody_asks_for_them() {
+    let text = "openapi: 3.1.0
+info: { title: T, version: '1' }
+paths:
+  /a:
+    post:
+      requestBody: { $ref: '#/components/requestBodies/A' }
+      responses:
+        '200': { description: its body, $ref: '#/components/requestBodies/A' }
+        '400': { description: no, content: { text/plain: { schema: { type: string }, example: two } } }
+components:
+  requestBodies:
+    A: { content: { text/plain: { schema: { type: string }, example: one } } }
+";
+    for (kept, answers) in [(true, [1, 1]), (false, [0, 0])] {
+        let (api, _) = read(&set(&[("/a.yaml", text)]), &ReadOptions { answer_examples: kept, ..Default::default() });
+        let operation = api.unwrap().operations.remove(0);
+        assert_eq!(operation.body.unwrap().content[0].examples[..], [json!("one")], "{kept}");
+        let counts: Vec<usize> = operation.responses.iter().map(|it| it.content[0].examples.len()).collect();
+        assert_eq!(counts, answers, "{kept}");
+    }
+}

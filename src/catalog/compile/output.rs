@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::mapping::{OutputSchema, ResultRules};
 use crate::openapi::{Api, MediaType, Response};
 use crate::schema::bundle::Directed;
+use crate::schema::kept::size;
 use crate::schema::{Direction, output};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -168,10 +169,6 @@ fn declared(making: &Making<'_>, successes: &[&Response], strict: bool) -> Optio
         1 => schemas.pop(),
         _ => None,
     }
-}
-
-fn size(schema: &Value) -> usize {
-    serde_json::to_vec(schema).map_or(0, |text| text.len())
 }
 
 /// `Accept`: what the success responses declare, best first; errors are taken in any form.

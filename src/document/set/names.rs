@@ -108,7 +108,7 @@ impl OfDocument {
 fn of_document(document: &Document) -> OfDocument {
     let mut own = OfDocument::default();
     let text = &document.source.text;
-    if !["$id", "$self", "$anchor", "$dynamicAnchor"].iter().any(|word| reference::mentions(text, word)) {
+    if !["$id", "$self", "$anchor", "$dynamicAnchor"].iter().any(|name| reference::names_member(text, name)) {
         return own;
     }
     if let Some(Value::String(uri)) = document.root.get("$self") {
