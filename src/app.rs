@@ -69,7 +69,7 @@ const SETTLED: std::time::Duration = std::time::Duration::from_millis(1500);
 
 /// Has the allocator give back what loading took: several times what is kept. It does so where a thread ends; a
 /// server that nobody calls would keep it. Needs a runtime; comes back at once.
-pub fn give_back() {
+fn give_back() {
     tokio::spawn(async {
         tokio::time::sleep(SETTLED).await;
         let ends = || drop(std::hint::black_box(Vec::<u8>::with_capacity(64)));

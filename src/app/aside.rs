@@ -3,6 +3,7 @@
 //! A tree of megabytes is freed fastest by the thread that made it, what loading took goes back to the system when
 //! that thread ends, and the thread can step back behind those that answer calls.
 
+use super::SETTLED;
 use std::future::Future;
 use std::thread;
 use tokio::runtime::Handle;
@@ -15,7 +16,7 @@ const LAST: i32 = 19;
 const FAULT: &str = "loading was interrupted by a fault of its own";
 
 /// Runs `work` to its end on a thread of its own and gives what comes first of what it made. What comes second is freed
-/// there, after the first was handed over and when nothing else wants the processor. Needs a runtime. Errors: there is no
+/// there, after the first was handed over and when nothing else wants the processor, and goes back to the system. Needs a runtime. Errors: there is no
 /// thread to be had, or the work panicked.
 pub async fn aside<T, R, F>(work: impl FnOnce() -> F + Send + 'static) -> Result<T, String>
 where
@@ -29,6 +30,8 @@ where
         let _ = done.send(first);
         nice(LAST);
         drop(rest);
+        // The allocator gives back where a thread ends what has been free for a while.
+        thread::sleep(SETTLED);
     };
     thread::Builder::new().name("load".to_owned()).spawn(run).map_err(refused)?;
     made.await.map_err(|_| FAULT.to_owned())

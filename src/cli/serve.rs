@@ -93,7 +93,6 @@ impl Serve {
             Err(problems) => return voice.failed(&problems),
         };
         drop(report);
-        app::give_back();
         tokio::spawn(reload::run(sidecar.clone(), sidecar.times(), hangups(), shutdown.clone()));
         let observing = CancellationToken::new();
         match sidecar.observe(observing.clone()).await {
