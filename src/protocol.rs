@@ -46,8 +46,8 @@ use error::INVALID_PARAMS;
 use jsonrpc::{Id, Request};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use version::Structured;
@@ -154,6 +154,8 @@ pub struct Server {
     handler: Arc<dyn Handler>,
     settings: Settings,
     view: ArcSwap<View>,
+    /// The view of a catalog that the handler will have next.
+    next: Mutex<Option<Arc<View>>>,
     tasks: tasks::Tasks,
     watches: watch::Watches,
     state_key: Vec<u8>,
@@ -179,6 +181,7 @@ impl Server {
             handler,
             settings,
             view,
+            next: Mutex::default(),
             tasks,
             watches,
             state_key,
@@ -217,13 +220,24 @@ impl Server {
         legacy::serve(self, session, request, scope).await
     }
 
+    /// Makes the lists of the catalog that the handler will have next, in the revisions that were asked for so far: who asks
+    /// first after a reload need not wait for them.
+    pub fn prepare(&self, catalog: Arc<Catalog>) {
+        let next = View::new(catalog, self.tasks.is_on());
+        next.make_as(&self.view.load());
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(next));
+    }
+
     fn view(&self) -> Arc<View> {
         let catalog = self.handler.catalog();
         let current = self.view.load();
         if Arc::ptr_eq(&current.catalog, &catalog) {
             return Arc::clone(&current);
         }
-        let fresh = Arc::new(View::new(catalog, self.tasks.is_on()));
+        let next = self.next.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let fresh = next
+            .filter(|next| Arc::ptr_eq(&next.catalog, &catalog))
+            .unwrap_or_else(|| Arc::new(View::new(catalog, self.tasks.is_on())));
         self.view.store(Arc::clone(&fresh));
         fresh
     }

@@ -298,8 +298,8 @@ impl Sidecar {
         let _ = tokio::task::spawn_blocking(move || audit.flush(Duration::from_secs(5))).await;
     }
 
-    /// Reads, validates and swaps; the error says why the old state stays.
-    async fn renew(&self) -> Result<Diff, String> {
+    /// Reads, validates and swaps; gives the old state. The error says why it stays.
+    async fn renew(&self) -> Result<(Diff, Arc<State>), String> {
         let (setup, report) = self.setup().again().await;
         let Some(setup) = setup else { return Err(report.render(false)) };
         let (mut inputs, mut report) = setup.inputs().await;
@@ -328,6 +328,7 @@ impl Sidecar {
         if rules(&before) != rules(&setup) && !changes.contains(&Change::Tools) {
             changes.push(Change::Tools);
         }
+        self.server.prepare(made.state.catalog.clone());
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         if now.identity == made.identity {
             self.door.authenticator().keep_headers(captured);
@@ -337,7 +338,7 @@ impl Sidecar {
         }
         *now = Now { setup: Arc::new(setup), watched: files, identity: made.identity };
         self.service.replace(made.state, &changes);
-        Ok(diff)
+        Ok((diff, old))
     }
 }
 
@@ -364,7 +365,9 @@ impl Reloadable for Sidecar {
                 }
                 _ => self.renew().await,
             };
-            super::give_back();
+            let (renewed, old) =
+                renewed.map_or_else(|problems| (Err(problems), None), |(diff, old)| (Ok(diff), Some(old)));
+            super::give_back(old);
             match &renewed {
                 Ok(diff) if diff.is_empty() => tracing::info!("reloaded, no tool changed"),
                 Ok(diff) => {

@@ -97,6 +97,15 @@ impl View {
         View { catalog, tasks, revisions: Default::default() }
     }
 
+    /// Makes the lists that were made of another catalog.
+    pub(crate) fn make_as(&self, other: &View) {
+        for version in Version::ALL {
+            if other.revisions.get(version as usize).is_some_and(|slot| slot.get().is_some()) {
+                self.revision(version);
+            }
+        }
+    }
+
     fn revision(&self, version: Version) -> &Revision {
         static EMPTY: OnceLock<Revision> = OnceLock::new();
         match self.revisions.get(version as usize) {

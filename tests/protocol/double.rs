@@ -59,8 +59,8 @@ impl Double {
         (Arc::new(double), watching)
     }
 
-    pub fn swap(&self, catalog: Catalog) {
-        *self.catalog.lock().unwrap() = Arc::new(catalog);
+    pub fn swap(&self, catalog: impl Into<Arc<Catalog>>) {
+        *self.catalog.lock().unwrap() = catalog.into();
     }
 
     /// Changes the text of a resource; `None` takes it away.

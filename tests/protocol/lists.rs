@@ -286,3 +286,29 @@ async fn long_lists_leave_out_what_says_nothing_new() {
         assert_eq!(long[0]["description"], "The tool\n\nDoes it.");
     }
 }
+
+#[tokio::test]
+async fn lists_made_ahead_of_a_reload_are_shown_from_then_on_and_with_their_catalog_only() {
+    let without = |name: &str| {
+        let mut catalog = catalog();
+        catalog.tools.shift_remove(name);
+        Arc::new(catalog)
+    };
+    for version in Version::ALL {
+        let mut peer = peer_of(version).await;
+        let shows = async |peer: &mut Peer, name: &str| {
+            let list = peer.ask(ask_in(version, "a", "tools/list", Value::Null)).await["result"]["tools"].clone();
+            list.as_array().unwrap().iter().any(|tool| tool["name"] == name)
+        };
+        assert!(shows(&mut peer, "image").await && shows(&mut peer, "audio").await, "{version:?}");
+        let next = without("image");
+        peer.server.prepare(next.clone());
+        assert!(shows(&mut peer, "image").await, "{version:?}: not before the handler has it");
+        peer.double.swap(next);
+        assert!(!shows(&mut peer, "image").await && shows(&mut peer, "audio").await, "{version:?}");
+        // Made ahead for a catalog that never came.
+        peer.server.prepare(Arc::new(catalog()));
+        peer.double.swap(without("audio"));
+        assert!(shows(&mut peer, "image").await && !shows(&mut peer, "audio").await, "{version:?}");
+    }
+}

@@ -19,6 +19,7 @@ pub struct Peer {
     output: BufReader<ReadHalf<DuplexStream>>,
     input: Option<WriteHalf<DuplexStream>>,
     pub double: Arc<Double>,
+    pub server: Arc<Server>,
     pub seen: UnboundedReceiver<Seen>,
     pub shutdown: CancellationToken,
     serving: JoinHandle<io::Result<()>>,
@@ -85,12 +86,14 @@ impl Peer {
         let (their_input, their_output) = split(theirs);
         let shutdown = CancellationToken::new();
         let stop = shutdown.clone();
+        let served = server.clone();
         let serving =
-            tokio::spawn(async move { transport::serve_stdio(server, &limits, their_input, their_output, stop).await });
+            tokio::spawn(async move { transport::serve_stdio(served, &limits, their_input, their_output, stop).await });
         Peer {
             output: BufReader::new(output),
             input: Some(input),
             double,
+            server,
             seen,
             shutdown,
             serving,
