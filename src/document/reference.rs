@@ -84,9 +84,22 @@ pub fn external_references(document: &Document) -> Vec<(String, String)> {
 /// True if no reference of the text can lead out of it, by a look at the text alone: most documents are one file, and
 /// their trees are large. False where that would take a closer look.
 fn stays_inside(text: &str) -> bool {
-    !names_member(text, "mapping")
-        && !spells_letters(text)
-        && memchr::memmem::find_iter(text.as_bytes(), "$ref").all(|at| text.get(at + 4..).is_some_and(leads_inside))
+    let all = |word: &str, stays: &dyn Fn(&str) -> bool| {
+        let mut found = memchr::memmem::find_iter(text.as_bytes(), word);
+        found.all(|at| text.get(at + word.len()..).is_some_and(stays))
+    };
+    !spells_letters(text) && all("mapping", &maps_inside) && all("$ref", &leads_inside)
+}
+
+/// True if what follows `mapping` is no member's value, or a plain JSON object of nothing but references that begin with `#`.
+fn maps_inside(behind: &str) -> bool {
+    let Some(value) = after_name(behind) else { return true };
+    let entries = value.strip_prefix('{').and_then(|rest| rest.split_once('}')).map(|(entries, _)| entries);
+    let inside = |entry: &str| {
+        let name = entry.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
+        name.and_then(|(_, rest)| after_name(rest)).is_some_and(|value| value.starts_with("\"#"))
+    };
+    entries.is_some_and(|entries| entries.split(',').all(inside))
 }
 
 /// True if what follows `$ref` is a quoted value that begins with `#`. (Without quotes that is a comment in YAML.)

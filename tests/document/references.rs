@@ -193,8 +193,18 @@ x-ms-examples:
 fn a_reference_is_found_however_it_is_spelled() {
     let inside = r##"{"openapi": "3.1.0", "a": {"$ref": "#/b"}, "b": {"description": "mapping and $ref"}}"##;
     let no: [&str; 0] = [];
-    let table: [(&str, &[&str]); 9] = [
+    let map =
+        |entries: &str| format!(r#"{{"openapi": "3.1.0", "a": {{"discriminator": {{"mapping": {{{entries}}}}}}}}}"#);
+    let maps = [
+        map("\"x\": \"#/a\",\n\"y\" :\t\"#/b\""),
+        map("\"x,\": \"#/a\", \"}\": \"y.yaml\""),
+        map("\"x\": \"#/a\", \"y\": \"./y.yaml\""),
+    ];
+    let table: [(&str, &[&str]); 12] = [
         (inside, &no),
+        (&maps[0], &no),
+        (&maps[1], &["/d/y.yaml /a/discriminator/mapping/}"]),
+        (&maps[2], &["/d/y.yaml /a/discriminator/mapping/y"]),
         (r#"{"openapi": "3.1.0", "a": {"\u0024ref": "a.yaml"}}"#, &["/d/a.yaml /a/$ref"]),
         (r#"{"openapi": "3.1.0", "a": {"$r\u0065f" : "a.yaml"}}"#, &["/d/a.yaml /a/$ref"]),
         ("{\"openapi\": \"3.1.0\", \"a\": {\"$ref\"\n\t:\r\n\"a.yaml\"}}", &["/d/a.yaml /a/$ref"]),
