@@ -29,6 +29,38 @@ pub fn publish(full: &Value, profile: SchemaProfile) -> Value {
     }
 }
 
+/// [`publish`], and the full schema where that is another one. Most are the same, and are not copied.
+pub fn publish_or_keep(full: Value, profile: SchemaProfile) -> (Value, Option<Value>) {
+    if profile == SchemaProfile::Default && is_published_form(&full) {
+        return (full, None);
+    }
+    let published = publish(&full, profile);
+    let full = (published != full).then_some(full);
+    (published, full)
+}
+
+/// True if the default profile leaves this as it is, for sure.
+fn is_published_form(full: &Value) -> bool {
+    fold::is_flat(full)
+        && full.get("type").and_then(Value::as_str) == Some("object")
+        && full.get("properties").is_some_and(Value::is_object)
+        && full.get("$defs").is_none()
+        && !holds_boolean_properties(full)
+}
+
+fn holds_boolean_properties(schema: &Value) -> bool {
+    let Some(members) = schema.as_object() else { return false };
+    let mut found = members.iter().any(|(keyword, value)| match keyword.as_str() {
+        "properties" | "patternProperties" | "$defs" => {
+            value.as_object().is_some_and(|map| map.values().any(Value::is_boolean))
+        }
+        "items" => value.is_boolean(),
+        _ => false,
+    });
+    walk::each_child(schema, &mut |child| found = found || holds_boolean_properties(child));
+    found
+}
+
 fn default(full: &Value) -> Value {
     let mut folded = match fold::is_flat(full) {
         true => full.as_object().cloned().unwrap_or_default(),

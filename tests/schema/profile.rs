@@ -1,7 +1,7 @@
 //! What is published of an input schema.
 
 use rest_mcp::mapping::SchemaProfile::{Default, Full, StrictVendors};
-use rest_mcp::schema::profile::{publish, self_check};
+use rest_mcp::schema::profile::{publish, publish_or_keep, self_check};
 use serde_json::{Value, json};
 
 fn card_or_bank() -> Value {
@@ -225,4 +225,40 @@ fn the_self_check_finds_what_a_client_would_trip_over() {
     assert!(self_check(&json!({ "type": "object", "properties": { "a": { "pattern": "(" } } })).is_err());
     self_check(&json!({ "type": "object", "properties": { "$ref": { "type": "string" } } }))
         .expect("a name, no reference");
+}
+
+#[test]
+fn what_the_default_profile_leaves_as_it_is_is_neither_copied_nor_changed() {
+    let object = |members: Value| {
+        let mut schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+        schema.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        schema
+    };
+    let same = [
+        object(json!({ "required": ["a"], "additionalProperties": false })),
+        object(json!({ "properties": { "a": { "items": { "type": "string" }, "enum": [true, false] } } })),
+        object(json!({ "properties": { "a": { "additionalProperties": true, "not": false } } })),
+    ];
+    for full in same {
+        assert_eq!(publish_or_keep(full.clone(), Default), (full.clone(), None));
+        assert_eq!(publish(&full, Default), full);
+    }
+    let changed = [
+        json!({ "properties": { "a": {} } }),
+        json!({ "type": "object" }),
+        json!({ "type": ["object", "null"], "properties": {} }),
+        object(json!({ "properties": { "a": true } })),
+        object(json!({ "properties": { "a": { "properties": { "b": false } } } })),
+        object(json!({ "properties": { "a": { "items": true } } })),
+        object(json!({ "patternProperties": { "^b": { "anyOf": [{ "items": false }, {}] } } })),
+        object(json!({ "$defs": { "Unused": {} } })),
+        object(json!({ "anyOf": [{ "properties": { "b": {} } }] })),
+    ];
+    for full in changed {
+        let published = publish(&full, Default);
+        assert_ne!(published, full);
+        assert_eq!(publish_or_keep(full.clone(), Default), (published, Some(full)));
+    }
+    let full = object(json!({ "properties": { "a": true } }));
+    assert_eq!(publish_or_keep(full.clone(), Full), (full, None));
 }

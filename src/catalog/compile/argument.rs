@@ -44,7 +44,8 @@ pub(super) struct Arguments {
 /// What `Arguments::input` makes.
 pub(super) struct InputSchemas {
     pub published: Value,
-    pub check: Value,
+    /// What calls are checked against, where that is another schema.
+    pub check: Option<Value>,
     pub body_check: Option<Value>,
     pub mirrored: Vec<(String, String)>,
 }
@@ -325,7 +326,8 @@ impl Arguments {
             root.insert("required".to_string(), Value::Array(required));
         }
         root.insert("additionalProperties".to_string(), additional.unwrap_or(Value::Bool(false)));
-        let mut check = root.clone();
+        let full = rules.schema_profile == SchemaProfile::Full;
+        let mut check = (full || constraints.is_some()).then(|| root.clone());
         let mut published = root;
         if let Some(Value::Object(constraints)) = constraints {
             for (key, value) in constraints {
@@ -344,18 +346,20 @@ impl Arguments {
                 }
             }
         }
-        for target in [&mut check, &mut published] {
-            if !definitions.is_empty() {
-                target.insert("$defs".to_string(), Value::Object(definitions.clone()));
-            }
+        for target in check.iter_mut().chain([&mut published]).filter(|_| !definitions.is_empty()) {
+            target.insert("$defs".to_string(), Value::Object(definitions.clone()));
         }
-        if rules.schema_profile == SchemaProfile::Full {
+        if full {
             published.insert("$schema".to_string(), json!("https://json-schema.org/draft/2020-12/schema"));
         }
-        let (mut published, mut check) = (Value::Object(published), Value::Object(check));
+        let (mut published, mut check) = (Value::Object(published), check.map(Value::Object));
         super::person::amend(&mut published, edits);
-        super::person::amend(&mut check, edits);
-        let published = profile::publish(&published, rules.schema_profile);
+        if let Some(check) = &mut check {
+            super::person::amend(check, edits);
+        }
+        let (published, whole) = profile::publish_or_keep(published, rules.schema_profile);
+        // What is only for the reader is no part of what is checked.
+        let check = check.or(whole);
         InputSchemas {
             published,
             check,

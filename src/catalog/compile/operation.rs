@@ -220,7 +220,8 @@ impl Compiler<'_> {
         }
         let published = Kept::new(&input.published);
         // Mostly the two are the same: then they share their memory.
-        let check = if input.check == input.published { published.clone() } else { Kept::from(input.check) };
+        let other = input.check.filter(|check| *check != input.published);
+        let check = other.map_or_else(|| published.clone(), Kept::from);
         let tool = Tool {
             name: making.name.clone(),
             title: making.edits.title.clone().or_else(|| operation.summary.clone()).map(|title| clip(&title, 120)),
