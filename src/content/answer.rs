@@ -2,7 +2,7 @@
 
 use super::conform::{Shape, Verdict};
 use super::cut::{self, Cut};
-use super::decode::{self, Body};
+use super::decode::{self, Body, Look};
 use super::shape::{Compiled, Shaped};
 use super::{
     Block, Content, Json, LinkMaker, META_CUT, META_NULLED, META_TRUNCATED, ResourceBody, ResourceContents, Text,
@@ -91,8 +91,11 @@ impl<'a> Builder<'a> {
     fn body(&self, response: &Response) -> Content {
         let transparent = self.plan.is_none_or(Compiled::is_transparent);
         let kind = self.plan.map_or(ResultKind::Auto, |plan| plan.kind);
-        let shape = self.shape.filter(|_| transparent && kind == ResultKind::Auto);
-        let body = decode::decode(response, shape);
+        let look = match self.plan {
+            Some(plan) if kind != ResultKind::Resource && plan.only_picks() => Look::Picked(plan),
+            _ => Look::Shape(self.shape.filter(|_| transparent && kind == ResultKind::Auto)),
+        };
+        let body = decode::decode(response, look);
         if kind == ResultKind::Resource {
             return self.whole_resource(response, body);
         }
@@ -100,13 +103,13 @@ impl<'a> Builder<'a> {
             Body::Empty => self.without_body(self.empty_text(response)),
             Body::Json(text, verdict) if transparent => self.raw(text, verdict),
             Body::Json(text, _) => match self.plan {
-                Some(plan) if let Some(picked) = plan.picked(&text) => {
-                    let verdict = self.shape.map_or(Verdict::Conforms, |shape| shape.accepts(&picked));
-                    self.raw(picked.into(), verdict)
-                }
                 Some(plan) => self.shaped(plan.apply_text(&text, self.arguments), Vec::new(), Vec::new()),
                 None => self.raw(text, Verdict::Conforms),
             },
+            Body::Picked(kept) => {
+                let verdict = self.shape.map_or(Verdict::Conforms, |shape| shape.accepts(&kept));
+                self.raw(kept, verdict)
+            }
             Body::Sequence(items) => self.value(Value::Array(items), Vec::new(), Vec::new()),
             Body::CutJson(value, cuts) => {
                 let note = "The API's answer was longer than what is read of it.".to_owned();
@@ -261,7 +264,9 @@ impl<'a> Builder<'a> {
         let declared = response.media_type().map(|media_type| media_type.essence.into_owned());
         let (mime_type, text, data) = match body {
             Body::Empty => return self.without_body(self.empty_text(response)),
-            Body::Json(text, _) => (declared, Some(String::from_utf8_lossy(&text).into_owned()), Bytes::new()),
+            Body::Json(text, _) | Body::Picked(text) => {
+                (declared, Some(String::from_utf8_lossy(&text).into_owned()), Bytes::new())
+            }
             Body::Sequence(_) => (declared, Some(String::from_utf8_lossy(&response.body).into_owned()), Bytes::new()),
             Body::CutJson(value, _) => (declared, Some(value.to_string()), Bytes::new()),
             Body::Text(text, _) => (declared, Some(text), Bytes::new()),

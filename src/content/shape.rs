@@ -230,11 +230,15 @@ impl Compiled {
         self.apply(value, arguments)
     }
 
-    /// The text that is left where nothing but `path` and `pick` is asked for; `None` where it has to be read as a value
-    /// ([`Compiled::apply_text`]).
+    /// The text that is left where nothing but `path` and `pick` is asked for. `None` where it has to be read as a value
+    /// ([`Compiled::apply_text`]), and where the text, which is UTF-8, is no JSON.
     pub(super) fn picked(&self, text: &[u8]) -> Option<Vec<u8>> {
-        let pick = self.pick.as_ref().filter(|_| self.only_picks())?;
-        raw::picked(std::str::from_utf8(text).ok()?, self.path.as_ref(), pick)
+        raw::picked(text, self.path.as_ref(), self.pick.as_ref().filter(|_| self.only_picks())?)
+    }
+
+    /// True if nothing but `pick`, behind a `path` or not, is asked for.
+    pub(super) fn only_picks(&self) -> bool {
+        self.pick.is_some() && self.keeps_form()
     }
 
     fn finish(&self, mut value: Value, arguments: &Arguments) -> Result<Shaped, String> {
@@ -288,11 +292,11 @@ impl Compiled {
 
     /// True if nothing is asked for that changes a JSON body: its bytes may go through.
     pub(super) fn is_transparent(&self) -> bool {
-        self.path.is_none() && self.pick.is_none() && self.only_picks()
+        self.path.is_none() && self.pick.is_none() && self.keeps_form()
     }
 
     /// True if nothing is asked for but `path` and `pick`.
-    fn only_picks(&self) -> bool {
+    fn keeps_form(&self) -> bool {
         self.select.is_none()
             && self.drop.is_none()
             && self.rename.is_none()
