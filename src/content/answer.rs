@@ -92,10 +92,19 @@ impl<'a> Builder<'a> {
         let transparent = self.plan.is_none_or(Compiled::is_transparent);
         let kind = self.plan.map_or(ResultKind::Auto, |plan| plan.kind);
         let look = match self.plan {
-            Some(plan) if kind != ResultKind::Resource && plan.only_picks() => Look::Picked(plan),
+            Some(plan) if kind != ResultKind::Resource && plan.takes_part() => Look::Part(plan),
             _ => Look::Shape(self.shape.filter(|_| transparent && kind == ResultKind::Auto)),
         };
-        let body = decode::decode(response, look);
+        let mut body = decode::decode(response, look);
+        let mut shaped = None;
+        if let (Body::Part(part), Some(plan)) = (&body, self.plan)
+            && !plan.only_picks()
+        {
+            shaped = plan.apply_part(part, self.arguments);
+            if shaped.is_none() {
+                body = decode::decode(response, Look::Shape(None));
+            }
+        }
         if kind == ResultKind::Resource {
             return self.whole_resource(response, body);
         }
@@ -106,10 +115,13 @@ impl<'a> Builder<'a> {
                 Some(plan) => self.shaped(plan.apply_text(&text, self.arguments), Vec::new(), Vec::new()),
                 None => self.raw(text, Verdict::Conforms),
             },
-            Body::Picked(kept) => {
-                let verdict = self.shape.map_or(Verdict::Conforms, |shape| shape.accepts(&kept));
-                self.raw(kept, verdict)
-            }
+            Body::Part(part) => match shaped {
+                Some(shaped) => self.shaped(shaped, Vec::new(), Vec::new()),
+                None => {
+                    let verdict = self.shape.map_or(Verdict::Conforms, |shape| shape.accepts(&part));
+                    self.raw(part, verdict)
+                }
+            },
             Body::Sequence(items) => self.value(Value::Array(items), Vec::new(), Vec::new()),
             Body::CutJson(value, cuts) => {
                 let note = "The API's answer was longer than what is read of it.".to_owned();
@@ -264,7 +276,7 @@ impl<'a> Builder<'a> {
         let declared = response.media_type().map(|media_type| media_type.essence.into_owned());
         let (mime_type, text, data) = match body {
             Body::Empty => return self.without_body(self.empty_text(response)),
-            Body::Json(text, _) | Body::Picked(text) => {
+            Body::Json(text, _) | Body::Part(text) => {
                 (declared, Some(String::from_utf8_lossy(&text).into_owned()), Bytes::new())
             }
             Body::Sequence(_) => (declared, Some(String::from_utf8_lossy(&response.body).into_owned()), Bytes::new()),

@@ -25,8 +25,8 @@ pub(super) enum Body {
     Empty,
     /// One JSON text in UTF-8, and what it is to the tool's output schema (`Conforms` without one).
     Json(Bytes, Verdict),
-    /// What a mapping keeps of such a text, where that was asked for and could be told while reading.
-    Picked(Bytes),
+    /// The part of such a text that a mapping is about ([`Look::Part`]).
+    Part(Bytes),
     /// A sequence of JSON texts (NDJSON, JSON Seq, SSE) as a list.
     Sequence(Vec<Value>),
     /// The beginning of a JSON text that was cut off, completed so that it is valid.
@@ -100,7 +100,7 @@ fn json(text: &Bytes, found: Found) -> Option<Body> {
     match found {
         Found::Verdict(Verdict::NotJson) => None,
         Found::Verdict(verdict) => Some(Body::Json(text.clone(), verdict)),
-        Found::Picked(kept) => Some(Body::Picked(kept.into())),
+        Found::Part(part) => Some(Body::Part(part.into())),
     }
 }
 
@@ -141,7 +141,7 @@ fn other(kind: Kind, body: &Bytes, charset: Option<&str>) -> Body {
 pub fn value_of(response: &Response) -> Value {
     match decode(response, Look::Shape(None)) {
         Body::Empty => Value::Null,
-        Body::Json(text, _) | Body::Picked(text) => {
+        Body::Json(text, _) | Body::Part(text) => {
             serde_json::from_slice(&text).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&text).into_owned()))
         }
         Body::Sequence(items) => Value::Array(items),

@@ -112,7 +112,7 @@ fn useful_part(response: &Response, action: Option<&RequestAction>) -> Option<St
                 text
             }
         }
-        Body::Json(text, _) | Body::Picked(text) => {
+        Body::Json(text, _) | Body::Part(text) => {
             from_json(&serde_json::from_slice(&text).unwrap_or_default(), action)?
         }
         Body::Sequence(items) => from_json(&Value::Array(items), action)?,

@@ -10,16 +10,16 @@ use encoding_rs::Encoding;
 pub(in crate::content) enum Look<'a> {
     /// Whether it conforms; without a schema, whether it is JSON at all.
     Shape(Option<&'a Shape>),
-    /// What the mapping keeps of it, where that can be told while reading; else whether it is JSON at all.
-    Picked(&'a Compiled),
+    /// The part of it that the mapping is about, where that can be told while reading; else whether it is JSON at all.
+    Part(&'a Compiled),
 }
 
 /// What is found.
 pub(super) enum Found {
     /// What the text is to the schema.
     Verdict(Verdict),
-    /// What is kept of it.
-    Picked(Vec<u8>),
+    /// The part of it that was asked for.
+    Part(Vec<u8>),
 }
 
 /// The text in UTF-8 without byte order mark, the same bytes where they are that already; and what is found in it.
@@ -44,8 +44,8 @@ pub(super) fn judge(text: &[u8], look: Look<'_>) -> Found {
 
 fn found(text: &[u8], look: Look<'_>) -> Found {
     match look {
-        Look::Picked(plan) => match plan.picked(text) {
-            Some(kept) => Found::Picked(kept),
+        Look::Part(plan) => match plan.part(text) {
+            Some(part) => Found::Part(part),
             None => Found::Verdict(Shape::judge(None, text)),
         },
         Look::Shape(shape) => Found::Verdict(Shape::judge(shape, text)),
