@@ -4,6 +4,7 @@ mod bodies;
 mod errors;
 mod filters;
 mod headers;
+mod large;
 mod schemas;
 mod shaping;
 mod streams;

@@ -2,7 +2,7 @@
 
 use super::conform::{Shape, Verdict};
 use super::cut::{self, Cut};
-use super::decode::{self, Body};
+use super::decode::{self, Body, Look};
 use super::shape::{Compiled, Shaped};
 use super::{
     Block, Content, Json, LinkMaker, META_CUT, META_NULLED, META_TRUNCATED, ResourceBody, ResourceContents, Text,
@@ -91,8 +91,20 @@ impl<'a> Builder<'a> {
     fn body(&self, response: &Response) -> Content {
         let transparent = self.plan.is_none_or(Compiled::is_transparent);
         let kind = self.plan.map_or(ResultKind::Auto, |plan| plan.kind);
-        let shape = self.shape.filter(|_| transparent && kind == ResultKind::Auto);
-        let body = decode::decode(response, shape);
+        let look = match self.plan {
+            Some(plan) if kind != ResultKind::Resource && plan.takes_part() => Look::Part(plan),
+            _ => Look::Shape(self.shape.filter(|_| transparent && kind == ResultKind::Auto)),
+        };
+        let mut body = decode::decode(response, look);
+        let mut shaped = None;
+        if let (Body::Part(part), Some(plan)) = (&body, self.plan)
+            && !plan.only_picks()
+        {
+            shaped = plan.apply_part(part, self.arguments);
+            if shaped.is_none() {
+                body = decode::decode(response, Look::Shape(None));
+            }
+        }
         if kind == ResultKind::Resource {
             return self.whole_resource(response, body);
         }
@@ -100,12 +112,15 @@ impl<'a> Builder<'a> {
             Body::Empty => self.without_body(self.empty_text(response)),
             Body::Json(text, verdict) if transparent => self.raw(text, verdict),
             Body::Json(text, _) => match self.plan {
-                Some(plan) if let Some(picked) = plan.picked(&text) => {
-                    let verdict = self.shape.map_or(Verdict::Conforms, |shape| shape.accepts(&picked));
-                    self.raw(picked.into(), verdict)
-                }
                 Some(plan) => self.shaped(plan.apply_text(&text, self.arguments), Vec::new(), Vec::new()),
                 None => self.raw(text, Verdict::Conforms),
+            },
+            Body::Part(part) => match shaped {
+                Some(shaped) => self.shaped(shaped, Vec::new(), Vec::new()),
+                None => {
+                    let verdict = self.shape.map_or(Verdict::Conforms, |shape| shape.accepts(&part));
+                    self.raw(part, verdict)
+                }
             },
             Body::Sequence(items) => self.value(Value::Array(items), Vec::new(), Vec::new()),
             Body::CutJson(value, cuts) => {
@@ -261,7 +276,9 @@ impl<'a> Builder<'a> {
         let declared = response.media_type().map(|media_type| media_type.essence.into_owned());
         let (mime_type, text, data) = match body {
             Body::Empty => return self.without_body(self.empty_text(response)),
-            Body::Json(text, _) => (declared, Some(String::from_utf8_lossy(&text).into_owned()), Bytes::new()),
+            Body::Json(text, _) | Body::Part(text) => {
+                (declared, Some(String::from_utf8_lossy(&text).into_owned()), Bytes::new())
+            }
             Body::Sequence(_) => (declared, Some(String::from_utf8_lossy(&response.body).into_owned()), Bytes::new()),
             Body::CutJson(value, _) => (declared, Some(value.to_string()), Bytes::new()),
             Body::Text(text, _) => (declared, Some(text), Bytes::new()),

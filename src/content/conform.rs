@@ -5,9 +5,11 @@
 
 mod accept;
 mod compile;
+mod known;
 mod read;
 mod repair;
 
+pub(super) use known::{Known, Member, NOWHERE};
 pub(super) use read::Reader;
 
 use crate::schema::kinds::Kinds;
@@ -126,22 +128,30 @@ impl Shape {
         repair::fits(self, value)
     }
 
-    /// Reads bytes once, building nothing: linear in their length.
+    /// Reads bytes, building nothing: linear in their length.
     pub fn accepts(&self, json: &[u8]) -> Verdict {
-        std::str::from_utf8(json).map_or(Verdict::NotJson, |text| self.accepts_text(text))
+        if is_utf8(json) { accept::accepts(self, json).0 } else { Verdict::NotJson }
     }
 
-    /// [`Shape::accepts`] of bytes that are known to be UTF-8.
-    pub fn accepts_text(&self, json: &str) -> Verdict {
-        accept::accepts(self, json)
-    }
-
-    /// Whether bytes are JSON as [`Shape::accepts`] reads it.
-    pub fn is_json(json: &[u8]) -> bool {
-        std::str::from_utf8(json).is_ok_and(accept::is_json)
+    /// [`Shape::accepts`] of bytes that are known to be UTF-8, where a lone surrogate is no JSON either: it is legal in the
+    /// grammar but stands for no text, and clients refuse the whole message. Without a shape it is the grammar alone.
+    pub(super) fn judge(shape: Option<&Shape>, json: &[u8]) -> Verdict {
+        let (verdict, lone) = match shape {
+            Some(shape) => accept::accepts(shape, json),
+            None => match accept::is_json(json) {
+                (true, lone) => (Verdict::Conforms, lone),
+                (false, lone) => (Verdict::NotJson, lone),
+            },
+        };
+        if lone { Verdict::NotJson } else { verdict }
     }
 
     fn node(&self, id: u32) -> Option<&Node> {
         self.nodes.get(id as usize).filter(|_| id != ANY)
     }
+}
+
+/// Whether bytes are UTF-8; quickest where they are ASCII.
+pub(super) fn is_utf8(bytes: &[u8]) -> bool {
+    bytes.is_ascii() || std::str::from_utf8(bytes).is_ok()
 }

@@ -7,12 +7,14 @@ mod kind;
 mod sniff;
 
 pub(super) use html::readable;
+pub(super) use json::Look;
 pub(super) use sniff::signature;
 
-use super::conform::{Shape, Verdict};
+use super::conform::Verdict;
 use super::sequence;
 use crate::response::{MediaType, Response};
 use bytes::Bytes;
+use json::Found;
 use kind::Kind;
 use serde_json::Value;
 
@@ -23,6 +25,8 @@ pub(super) enum Body {
     Empty,
     /// One JSON text in UTF-8, and what it is to the tool's output schema (`Conforms` without one).
     Json(Bytes, Verdict),
+    /// The part of such a text that a mapping is about ([`Look::Part`]).
+    Part(Bytes),
     /// A sequence of JSON texts (NDJSON, JSON Seq, SSE) as a list.
     Sequence(Vec<Value>),
     /// The beginning of a JSON text that was cut off, completed so that it is valid.
@@ -38,7 +42,7 @@ pub(super) enum Body {
 }
 
 /// Decodes the body of an answer.
-pub(super) fn decode(response: &Response, shape: Option<&Shape>) -> Body {
+pub(super) fn decode(response: &Response, look: Look<'_>) -> Body {
     let body = &response.body;
     if body.is_empty() {
         return Body::Empty;
@@ -47,40 +51,30 @@ pub(super) fn decode(response: &Response, shape: Option<&Shape>) -> Body {
     let charset = declared.as_ref().and_then(MediaType::charset);
     let charset = charset.as_deref();
     match kind::of(declared.as_ref(), body) {
-        Kind::Json => json_body(response, declared.as_ref(), charset, shape),
+        Kind::Json => json_body(response, declared.as_ref(), charset, look),
         Kind::Sequence => sequence_body(response, declared.as_ref(), charset),
         Kind::MaybeJson(otherwise) => {
             // Only an object or a list: `42` under `text/plain` is a text.
-            let text = json::utf8(body, charset);
-            match json::judge(&text, shape) {
-                Verdict::NotJson if response.truncated => match cut_json(&text) {
-                    Some(cut) => cut,
-                    None => other(*otherwise, body, charset),
-                },
-                Verdict::NotJson => other(*otherwise, body, charset),
-                verdict => Body::Json(text, verdict),
+            let (text, found) = json::read(body, charset, look);
+            match json(&text, found) {
+                Some(body) => body,
+                None if response.truncated => cut_json(&text).unwrap_or_else(|| other(*otherwise, body, charset)),
+                None => other(*otherwise, body, charset),
             }
         }
         kind => other(kind, body, charset),
     }
 }
 
-fn json_body(
-    response: &Response,
-    declared: Option<&MediaType<'_>>,
-    charset: Option<&str>,
-    shape: Option<&Shape>,
-) -> Body {
-    let text = json::utf8(&response.body, charset);
-    match json::judge(&text, shape) {
-        Verdict::NotJson => {}
-        verdict => return Body::Json(text, verdict),
+fn json_body(response: &Response, declared: Option<&MediaType<'_>>, charset: Option<&str>, look: Look<'_>) -> Body {
+    let (text, found) = json::read(&response.body, charset, look);
+    if let Some(body) = json(&text, found) {
+        return body;
     }
     if let Some(repaired) = json::readable(&text) {
-        let repaired = Bytes::from(repaired);
-        match json::judge(&repaired, shape) {
-            Verdict::NotJson => {}
-            verdict => return Body::Json(repaired, verdict),
+        let found = json::judge(&repaired, look);
+        if let Some(body) = json(&Bytes::from(repaired), found) {
+            return body;
         }
     }
     if text.iter().all(u8::is_ascii_whitespace) {
@@ -98,6 +92,15 @@ fn json_body(
     match kind::by_bytes(&response.body) {
         Some(found) => other(found, &response.body, charset),
         None => other(kind::text_or_file(declared, &response.body), &response.body, charset),
+    }
+}
+
+/// The body where a text is JSON.
+fn json(text: &Bytes, found: Found) -> Option<Body> {
+    match found {
+        Found::Verdict(Verdict::NotJson) => None,
+        Found::Verdict(verdict) => Some(Body::Json(text.clone(), verdict)),
+        Found::Part(part) => Some(Body::Part(part.into())),
     }
 }
 
@@ -136,9 +139,9 @@ fn other(kind: Kind, body: &Bytes, charset: Option<&str>) -> Body {
 /// The value of an answer, for pages, polls, steps and caches: JSON as a tree, a sequence as a list, text as
 /// a string, binary as base64, an empty body as null.
 pub fn value_of(response: &Response) -> Value {
-    match decode(response, None) {
+    match decode(response, Look::Shape(None)) {
         Body::Empty => Value::Null,
-        Body::Json(text, _) => {
+        Body::Json(text, _) | Body::Part(text) => {
             serde_json::from_slice(&text).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&text).into_owned()))
         }
         Body::Sequence(items) => Value::Array(items),

@@ -6,6 +6,8 @@
 mod compose;
 mod filter;
 mod format;
+mod needs;
+mod prune;
 mod raw;
 mod read;
 mod render;
@@ -22,6 +24,7 @@ use crate::mapping::{Binary, Format, OutputSchema, ResultKind, ResultRules};
 use crate::template::{Template, TemplateError};
 use compose::BlockPlan;
 use filter::Outputs;
+use needs::Needs;
 use render::{UriTemplate, context};
 use schema::Rewriter;
 use selector::Tree;
@@ -31,6 +34,8 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub struct Compiled {
     select: Option<(Jq, Outputs)>,
+    /// What `select` can look at, where that is less than everything.
+    needs: Option<Needs>,
     path: Option<Selector>,
     pick: Option<Tree>,
     drop: Option<Tree>,
@@ -107,6 +112,7 @@ impl Compiled {
             let outputs = jq::parsed(text).map(|term| filter::outputs(&term));
             Some((Jq::compile(text).keyed("select", errors)?, outputs.unwrap_or(Outputs::Unknown)))
         });
+        let needs = rules.select.as_deref().and_then(|text| needs::needs(&jq::parsed(text).ok()?));
         let path = rules.path.as_deref().and_then(|text| Selector::parse(text).keyed("path", errors));
         let mut selectors = |key: &str, list: &[String]| {
             let all: Vec<Selector> = list
@@ -161,6 +167,7 @@ impl Compiled {
         }
         Ok(Compiled {
             select,
+            needs,
             path,
             pick,
             drop,
@@ -189,6 +196,19 @@ impl Compiled {
             },
             None => value,
         };
+        self.selected(value, arguments)
+    }
+
+    /// The same for what [`Compiled::part`] gave, where `select` is asked for. `None` where the filter fails on it: its
+    /// error may tell of the whole.
+    pub(super) fn apply_part(&self, part: &[u8], arguments: &Arguments) -> Option<Result<Shaped, String>> {
+        let (filter, outputs) = self.select.as_ref()?;
+        let value = select(filter, *outputs, &serde_json::from_slice(part).ok()?).ok()?;
+        Some(self.selected(value, arguments))
+    }
+
+    /// The steps behind `select`.
+    fn selected(&self, value: Value, arguments: &Arguments) -> Result<Shaped, String> {
         let Some(path) = &self.path else {
             let value = match &self.pick {
                 Some(tree) => tree.pick(value),
@@ -230,11 +250,24 @@ impl Compiled {
         self.apply(value, arguments)
     }
 
-    /// The text that is left where nothing but `path` and `pick` is asked for; `None` where it has to be read as a value
-    /// ([`Compiled::apply_text`]).
-    pub(super) fn picked(&self, text: &[u8]) -> Option<Vec<u8>> {
-        let pick = self.pick.as_ref().filter(|_| self.only_picks())?;
-        raw::picked(std::str::from_utf8(text).ok()?, self.path.as_ref(), pick)
+    /// True if [`Compiled::part`] may give something.
+    pub(super) fn takes_part(&self) -> bool {
+        self.needs.is_some() || self.only_picks()
+    }
+
+    /// True if nothing but `pick`, behind a `path` or not, is asked for: then [`Compiled::part`] is the result.
+    pub(super) fn only_picks(&self) -> bool {
+        self.pick.is_some() && self.keeps_form()
+    }
+
+    /// The part of a text that the rules are about: what `path` and `pick` leave, where nothing else is asked for, or what
+    /// `select` looks at. `None` where the whole has to be read as a value ([`Compiled::apply_text`]), and where the text,
+    /// which is UTF-8, is no JSON.
+    pub(super) fn part(&self, text: &[u8]) -> Option<Vec<u8>> {
+        match &self.needs {
+            Some(needs) => prune::pruned(text, needs),
+            None => raw::picked(text, self.path.as_ref(), self.pick.as_ref().filter(|_| self.only_picks())?),
+        }
     }
 
     fn finish(&self, mut value: Value, arguments: &Arguments) -> Result<Shaped, String> {
@@ -288,11 +321,11 @@ impl Compiled {
 
     /// True if nothing is asked for that changes a JSON body: its bytes may go through.
     pub(super) fn is_transparent(&self) -> bool {
-        self.path.is_none() && self.pick.is_none() && self.only_picks()
+        self.path.is_none() && self.pick.is_none() && self.keeps_form()
     }
 
     /// True if nothing is asked for but `path` and `pick`.
-    fn only_picks(&self) -> bool {
+    fn keeps_form(&self) -> bool {
         self.select.is_none()
             && self.drop.is_none()
             && self.rename.is_none()

@@ -141,6 +141,9 @@ pub fn write_json(json: &Json, out: &mut Vec<u8>) {
         Json::Raw(bytes) => {
             let start = out.len();
             out.extend_from_slice(bytes);
+            if memchr::memchr2(b'\n', b'\r', bytes).is_none() {
+                return;
+            }
             // Inside strings JSON has no raw line break (RFC 8259 §7), so each one is whitespace.
             if let Some(written) = out.get_mut(start..) {
                 for byte in written {

@@ -1,13 +1,17 @@
 //! Checks bytes against a shape while reading them, as an automaton: one node at a time, or, below
 //! `anyOf`, all alternatives side by side. Every byte is read once.
 
+use super::known::{Known, NOWHERE};
 use super::read::Reader;
 use super::{ANY, Node, Shape, Verdict};
 use crate::schema::kinds::Kinds;
 
-pub(super) fn accepts(shape: &Shape, text: &str) -> Verdict {
-    let mut run = Run { shape, json: Reader::new(text) };
-    match run.value(shape.root) {
+/// What the text is to the shape, and whether it holds a lone surrogate.
+pub(super) fn accepts(shape: &Shape, text: &[u8]) -> (Verdict, bool) {
+    let nodes = shape.nodes.len();
+    let known = Known::new(text, nodes + 1);
+    let mut run = Run { shape, json: Reader::new(text), known };
+    let verdict = match run.value(shape.root, nodes as u32) {
         Some(conforms) if run.json.is_at_end() => {
             if conforms {
                 Verdict::Conforms
@@ -16,54 +20,72 @@ pub(super) fn accepts(shape: &Shape, text: &str) -> Verdict {
             }
         }
         _ => Verdict::NotJson,
-    }
+    };
+    (verdict, run.json.saw_lone_surrogate())
 }
 
-/// True for one well-formed JSON text, as [`accepts`] reads it.
-pub(super) fn is_json(text: &str) -> bool {
+/// True for one well-formed JSON text, as [`accepts`] reads it, and whether it holds a lone surrogate.
+pub(super) fn is_json(text: &[u8]) -> (bool, bool) {
     let mut json = Reader::new(text);
-    json.skip().is_some() && json.is_at_end()
+    let good = Known::new(text, 1).skip(&mut json, 0).is_some() && json.is_at_end();
+    (good, json.saw_lone_surrogate())
 }
 
 struct Run<'s, 'j> {
     shape: &'s Shape,
     json: Reader<'j>,
+    /// A place for each node, and more for what no node is about: what a step leads to there is nothing.
+    known: Known,
 }
 
 impl<'s> Run<'s, '_> {
-    /// Reads a value against one node; `None` where the text is no JSON.
-    fn value(&mut self, id: u32) -> Option<bool> {
-        let Some(node) = self.shape.node(id) else { return self.json.skip().map(|()| true) };
-        if !node.closure.is_empty() {
-            let own = self.many(&node.closure)?;
-            return Some(settle(self.shape, &node.closure, &own).first().copied().unwrap_or(false));
+    /// Reads a value against one node, or at a place where there is none; `None` where the text is no JSON.
+    #[inline]
+    fn value(&mut self, id: u32, place: u32) -> Option<bool> {
+        let first = self.json.next();
+        if matches!(first, b'{' | b'[') {
+            return self.container(first, id, place);
         }
-        match self.json.next() {
-            b'{' if node.kinds.meets(Kinds::OBJECT) => self.object(node),
-            b'[' if node.kinds.meets(Kinds::ARRAY) => self.array(node),
-            b'{' | b'[' => self.json.skip().map(|()| false),
-            _ => self.json.scalar(node.kinds).map(|kind| node.kinds.meets(kind)),
+        let Some(node) = self.shape.node(id) else { return self.json.scalar(first, Kinds::NUMBER).map(|_| true) };
+        if !node.closure.is_empty() {
+            return self.alternatives(node);
+        }
+        self.json.scalar(first, node.kinds).map(|kind| node.kinds.meets(kind))
+    }
+
+    fn container(&mut self, first: u8, id: u32, place: u32) -> Option<bool> {
+        let Some(node) = self.shape.node(id) else { return self.known.skip(&mut self.json, place).map(|()| true) };
+        if !node.closure.is_empty() {
+            return self.alternatives(node);
+        }
+        match first {
+            b'{' if node.kinds.meets(Kinds::OBJECT) => self.object(node, id),
+            b'[' if node.kinds.meets(Kinds::ARRAY) => self.array(node, place),
+            _ => self.known.skip(&mut self.json, NOWHERE).map(|()| false),
         }
     }
 
-    fn object(&mut self, node: &'s Node) -> Option<bool> {
+    fn alternatives(&mut self, node: &'s Node) -> Option<bool> {
+        let own = self.many(&node.closure)?;
+        Some(settle(self.shape, &node.closure, &own).first().copied().unwrap_or(false))
+    }
+
+    fn object(&mut self, node: &'s Node, place: u32) -> Option<bool> {
         if !self.json.enter(b'}')? {
             return Some(true);
         }
-        let mut guess = 0;
+        let (mut at, mut guess) = (0, 0);
         loop {
-            // Mostly it is the next one in the schema's order: then its name need not be read.
-            let expected = node.properties.get(guess).filter(|next| next.plain && self.json.take_name(&next.quoted));
-            let id = match expected {
-                Some(property) => {
-                    guess += 1;
-                    self.json.colon()?;
-                    property.node
+            let (id, below) = match self.known.follow(&mut self.json, place, &mut at) {
+                Some(member) => (member.to, member.below),
+                None => {
+                    let start = self.json.at();
+                    let id = self.member(node, &mut guess)?;
+                    (id, self.known.learn(&mut self.json, place, &mut at, start, id).below)
                 }
-                None => self.json.name(|name| node.member(name, &mut guess))?,
             };
-            if !self.value(id)? {
-                return self.json.skip_rest(b'}').map(|()| false);
+            if !self.value(id, below)? {
+                return self.known.skip_rest(&mut self.json, b'}').map(|()| false);
             }
             if !self.json.more(b'}')? {
                 return Some(true);
@@ -71,13 +93,27 @@ impl<'s> Run<'s, '_> {
         }
     }
 
-    fn array(&mut self, node: &'s Node) -> Option<bool> {
+    /// Reads a member's name and colon; gives the node for its value.
+    fn member(&mut self, node: &'s Node, guess: &mut usize) -> Option<u32> {
+        // Mostly it is the next one in the schema's order: then its name need not be read.
+        let expected = node.properties.get(*guess).filter(|next| next.plain && self.json.take_name(&next.quoted));
+        match expected {
+            Some(property) => {
+                *guess += 1;
+                self.json.colon()?;
+                Some(property.node)
+            }
+            None => self.json.name(|name| node.member(name, guess)),
+        }
+    }
+
+    fn array(&mut self, node: &'s Node, place: u32) -> Option<bool> {
         if !self.json.enter(b']')? {
             return Some(true);
         }
         loop {
-            if !self.value(node.items)? {
-                return self.json.skip_rest(b']').map(|()| false);
+            if !self.value(node.items, place)? {
+                return self.known.skip_rest(&mut self.json, b']').map(|()| false);
             }
             if !self.json.more(b']')? {
                 return Some(true);
@@ -92,7 +128,7 @@ impl<'s> Run<'s, '_> {
         match self.json.next() {
             b'{' => self.many_members(ids, meets(Kinds::OBJECT)),
             b'[' => self.many_items(ids, meets(Kinds::ARRAY)),
-            _ => self.json.scalar(Kinds::INTEGER).map(meets),
+            first => self.json.scalar(first, Kinds::INTEGER).map(meets),
         }
     }
 
@@ -141,7 +177,7 @@ impl<'s> Run<'s, '_> {
     /// Reads one member's or item's value and strikes the parents whose node does not hold.
     fn many_below(&mut self, below: &Below, holds: &mut [bool]) -> Option<()> {
         if below.ids.is_empty() {
-            return self.json.skip();
+            return self.known.skip(&mut self.json, NOWHERE);
         }
         let own = self.many(&below.ids)?;
         let settled = settle(self.shape, &below.ids, &own);

@@ -7,18 +7,19 @@ use crate::schema::kinds::Kinds;
 const DEEPEST: u32 = 127;
 
 pub(in crate::content) struct Reader<'j> {
-    text: &'j str,
     bytes: &'j [u8],
     at: usize,
     depth: u32,
+    lone: bool,
 }
 
 /// A byte that no JSON text holds outside strings: what is read past the end.
 const END: u8 = 0;
 
 impl<'j> Reader<'j> {
-    pub fn new(text: &'j str) -> Reader<'j> {
-        Reader { text, bytes: text.as_bytes(), at: 0, depth: 0 }
+    /// Bytes that are not UTF-8 are read too: whoever wants that looks.
+    pub fn new(text: &'j [u8]) -> Reader<'j> {
+        Reader { bytes: text, at: 0, depth: 0, lone: false }
     }
 
     #[inline]
@@ -35,6 +36,34 @@ impl<'j> Reader<'j> {
                 byte => return byte,
             }
         }
+    }
+
+    /// The next 16 bytes; `None` where there are fewer.
+    #[inline]
+    pub fn ahead(&self) -> Option<u128> {
+        self.bytes.get(self.at..)?.first_chunk().map(|chunk| u128::from_le_bytes(*chunk))
+    }
+
+    /// True if so many bytes from here on are those that stand at `from`.
+    pub fn repeats(&self, from: usize, length: usize) -> bool {
+        let here = self.bytes.get(self.at..).and_then(|rest| rest.get(..length));
+        here.is_some() && here == self.bytes.get(from..from + length)
+    }
+
+    /// Goes on by so many bytes, which were read before in another place.
+    #[inline]
+    pub fn pass(&mut self, length: usize) {
+        self.at += length;
+    }
+
+    /// What was read from `start` on.
+    pub fn from(&self, start: usize) -> &'j [u8] {
+        self.bytes.get(start..self.at).unwrap_or_default()
+    }
+
+    /// True if an escape stood for half of a surrogate pair without the other one: legal in the grammar, but no text.
+    pub fn saw_lone_surrogate(&self) -> bool {
+        self.lone
     }
 
     /// Takes the byte if it is the next one.
@@ -71,6 +100,10 @@ impl<'j> Reader<'j> {
     /// After an item or member: true if another follows, false if the container ended.
     #[inline]
     pub fn more(&mut self, close: u8) -> Option<bool> {
+        if self.peek() == b',' {
+            self.at += 1;
+            return Some(true);
+        }
         let byte = self.next();
         self.at += 1;
         if byte == b',' {
@@ -93,13 +126,22 @@ impl<'j> Reader<'j> {
         let escaped = self.string()?;
         let seen = if escaped {
             // Two halves of a surrogate pair that are not a pair spell no name.
-            let name: Option<String> = serde_json::from_str(self.text.get(start..self.at)?).ok();
+            let name: Option<String> = serde_json::from_slice(self.from(start)).ok();
             look(&name.unwrap_or_default())
         } else {
-            look(self.text.get(start + 1..self.at - 1)?)
+            look(std::str::from_utf8(self.bytes.get(start + 1..self.at - 1)?).ok()?)
         };
         self.colon()?;
         Some(seen)
+    }
+
+    /// Reads over a member's name and its colon.
+    pub fn any_name(&mut self) -> Option<()> {
+        if self.next() != b'"' {
+            return None;
+        }
+        self.string()?;
+        self.colon()
     }
 
     /// Takes a member's name if it is this one, given with its quotes and without anything that needs an escape.
@@ -118,55 +160,25 @@ impl<'j> Reader<'j> {
         self.take(b':').then_some(())
     }
 
-    /// Reads a value that is no container. A number with a fraction or exponent is told apart from whole
-    /// ones only where `wanted` allows one and not the other.
+    /// Reads a value that is no container and begins with this byte, the next one. A number with a fraction or exponent is
+    /// told apart from whole ones only where `wanted` allows one and not the other.
     #[inline]
-    pub fn scalar(&mut self, wanted: Kinds) -> Option<Kinds> {
-        match self.next() {
-            b'"' => self.string().map(|_| Kinds::STRING),
+    pub fn scalar(&mut self, first: u8, wanted: Kinds) -> Option<Kinds> {
+        if first == b'"' {
+            return self.string().map(|_| Kinds::STRING);
+        }
+        self.bare(first, wanted)
+    }
+
+    #[inline(never)]
+    fn bare(&mut self, first: u8, wanted: Kinds) -> Option<Kinds> {
+        match first {
             b'-' | b'0'..=b'9' => self.number(wanted),
             b't' => self.word("true").map(|()| Kinds::BOOLEAN),
             b'f' => self.word("false").map(|()| Kinds::BOOLEAN),
             b'n' => self.word("null").map(|()| Kinds::NULL),
             _ => None,
         }
-    }
-
-    /// Reads over a value.
-    pub fn skip(&mut self) -> Option<()> {
-        match self.next() {
-            b'{' => {
-                if self.enter(b'}')? {
-                    self.member()?;
-                    self.skip_rest(b'}')?;
-                }
-                Some(())
-            }
-            b'[' => {
-                if self.enter(b']')? {
-                    self.skip()?;
-                    self.skip_rest(b']')?;
-                }
-                Some(())
-            }
-            _ => self.scalar(Kinds::NUMBER).map(|_| ()),
-        }
-    }
-
-    /// Reads over what is left of the container after an item or member.
-    pub fn skip_rest(&mut self, close: u8) -> Option<()> {
-        while self.more(close)? {
-            if close == b'}' { self.member()? } else { self.skip()? }
-        }
-        Some(())
-    }
-
-    fn member(&mut self) -> Option<()> {
-        if self.next() != b'"' {
-            return None;
-        }
-        self.string()?;
-        if self.take(b':') { self.skip() } else { None }
     }
 
     fn word(&mut self, word: &str) -> Option<()> {
@@ -180,15 +192,35 @@ impl<'j> Reader<'j> {
     fn string(&mut self) -> Option<bool> {
         self.at += 1;
         let mut escaped = false;
-        loop {
-            // Most strings end within the first window: a branch that goes the same way every time costs nothing.
-            while let Some(window) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<16>) {
-                let (special, plain) = window_of(window);
-                self.at += plain;
-                if special {
-                    break;
-                }
+        while let Some(window) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
+            let word = u64::from_le_bytes(*window);
+            let marks = special_bytes(word);
+            if marks == 0 {
+                self.at += 8;
+                continue;
             }
+            let plain = marks.trailing_zeros() / 8;
+            self.at += plain as usize;
+            match (word >> (plain * 8)) as u8 {
+                b'"' => {
+                    self.at += 1;
+                    return Some(escaped);
+                }
+                b'\\' => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                _ => return None,
+            }
+        }
+        self.last_string(escaped)
+    }
+
+    /// Reads on in a string near the end of the text.
+    #[inline(never)]
+    fn last_string(&mut self, escaped: bool) -> Option<bool> {
+        let mut escaped = escaped;
+        loop {
             match self.peek() {
                 b'"' => {
                     self.at += 1;
@@ -209,16 +241,29 @@ impl<'j> Reader<'j> {
         self.at += 2;
         match self.bytes.get(self.at - 1)? {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(()),
-            b'u' => {
-                let digits = self.bytes.get(self.at..self.at + 4)?;
-                self.at += 4;
-                digits.iter().all(u8::is_ascii_hexdigit).then_some(())
-            }
+            b'u' => self.code_unit(),
             _ => None,
         }
     }
 
-    #[inline]
+    #[inline(never)]
+    fn code_unit(&mut self) -> Option<()> {
+        let first = unit(self.bytes.get(self.at..self.at + 4)?)?;
+        self.at += 4;
+        match first {
+            0xd800..=0xdbff => {
+                let next = self.bytes.get(self.at..self.at + 6).and_then(|next| unit(next.strip_prefix(b"\\u")?));
+                match next {
+                    Some(0xdc00..=0xdfff) => self.at += 6,
+                    _ => self.lone = true,
+                }
+            }
+            0xdc00..=0xdfff => self.lone = true,
+            _ => {}
+        }
+        Some(())
+    }
+
     fn number(&mut self, wanted: Kinds) -> Option<Kinds> {
         let start = self.at;
         self.at += usize::from(self.peek() == b'-');
@@ -244,7 +289,7 @@ impl<'j> Reader<'j> {
         }
         // Only these can be past the largest double (about 1.8e308).
         if exponent > 2 || self.at - start > 200 {
-            let value: f64 = self.text.get(start..self.at)?.parse().ok()?;
+            let value: f64 = self.parsed(start)?;
             if value.is_infinite() {
                 return None;
             }
@@ -255,10 +300,13 @@ impl<'j> Reader<'j> {
         if wanted.meets(Kinds::INTEGER) == wanted.meets(Kinds::FRACTION) {
             return Some(Kinds::FRACTION);
         }
-        self.text.get(start..self.at)?.parse().ok().map(Kinds::of_float)
+        self.parsed(start).map(Kinds::of_float)
     }
 
-    #[inline]
+    fn parsed(&self, start: usize) -> Option<f64> {
+        std::str::from_utf8(self.from(start)).ok()?.parse().ok()
+    }
+
     fn digits(&mut self) -> Option<()> {
         let start = self.at;
         while self.peek().is_ascii_digit() {
@@ -282,24 +330,20 @@ fn same(here: &[u8], wanted: &[u8]) -> bool {
     }
 }
 
-/// Whether one of 16 bytes ends a plain run in a string, and how many come before it.
-#[inline]
-fn window_of(window: &[u8; 16]) -> (bool, usize) {
-    let both = u128::from_le_bytes(*window);
-    let (low, high) = (special_bytes(both as u64), special_bytes((both >> 64) as u64));
-    let plain = if low != 0 { low.trailing_zeros() } else { 64 + high.trailing_zeros() };
-    (low | high != 0, (plain / 8) as usize)
-}
-
 /// Marks (in the top bit of each byte, exact up to the first one from the low end) the bytes that end a plain
 /// run in a string: quote, backslash, control character.
 #[inline]
 fn special_bytes(chunk: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const TOPS: u64 = ONES << 7;
-    let quote = chunk ^ (ONES * b'"' as u64);
-    let backslash = chunk ^ (ONES * b'\\' as u64);
-    let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
-    let control = chunk.wrapping_sub(ONES * 0x20) & !chunk;
-    (zero(quote) | zero(backslash) | control) & TOPS
+    // Of a byte below 0x80 each difference has its top bit only where the byte is meant.
+    let quote = (chunk ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    let backslash = (chunk ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    let control = chunk.wrapping_sub(ONES * 0x20);
+    (quote | backslash | control) & !chunk & TOPS
+}
+
+/// The code unit of four hexadecimal digits.
+fn unit(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
 }

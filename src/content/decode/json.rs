@@ -1,78 +1,55 @@
 //! JSON texts whose bytes may go through untouched.
 
-use crate::content::conform::{Shape, Verdict};
+use crate::content::conform::{Shape, Verdict, is_utf8};
+use crate::content::shape::Compiled;
 use bytes::Bytes;
 use encoding_rs::Encoding;
 
-/// The text in UTF-8 without byte order mark; the same bytes where they are that already.
-pub(super) fn utf8(body: &Bytes, declared: Option<&str>) -> Bytes {
-    if let Some((encoding, mark)) = Encoding::for_bom(body) {
-        if encoding == encoding_rs::UTF_8 {
-            return body.slice(mark..);
-        }
-        return Bytes::from(encoding.decode(body).0.into_owned());
-    }
-    if std::str::from_utf8(body).is_ok() {
-        return body.clone();
-    }
-    Bytes::from(super::charset::text(body, declared, false))
+/// What is asked of a JSON text.
+#[derive(Clone, Copy)]
+pub(in crate::content) enum Look<'a> {
+    /// Whether it conforms; without a schema, whether it is JSON at all.
+    Shape(Option<&'a Shape>),
+    /// The part of it that the mapping is about, where that can be told while reading; else whether it is JSON at all.
+    Part(&'a Compiled),
 }
 
-/// What the text is to the schema; without one, whether it is JSON at all.
-pub(super) fn judge(text: &Bytes, shape: Option<&Shape>) -> Verdict {
-    // A lone surrogate is legal in the grammar but stands for no text: clients refuse the whole message.
-    let Ok(read) = std::str::from_utf8(text) else { return Verdict::NotJson };
-    if nested_deeper_than(text, MAX_DEPTH) || lone_surrogate(text).is_some() {
-        return Verdict::NotJson;
-    }
-    match shape {
-        Some(shape) => shape.accepts_text(read),
-        None if Shape::is_json(text) => Verdict::Conforms,
-        None => Verdict::NotJson,
-    }
+/// What is found.
+pub(super) enum Found {
+    /// What the text is to the schema.
+    Verdict(Verdict),
+    /// The part of it that was asked for.
+    Part(Vec<u8>),
 }
 
-/// Deepest JSON that is passed on: what `serde_json` itself reads.
-const MAX_DEPTH: usize = 127;
-
-/// Deep nesting shows in a rough balance of brackets, taken chunk by chunk; only then the text is read closely.
-fn nested_deeper_than(text: &[u8], limit: usize) -> bool {
-    let mut balance = 0usize;
-    let suspicious = text.chunks(128).any(|chunk| {
-        let opened = chunk.iter().fold(0u8, |sum, byte| sum + u8::from(matches!(byte, b'[' | b'{')));
-        let closed = chunk.iter().fold(0u8, |sum, byte| sum + u8::from(matches!(byte, b']' | b'}')));
-        let most = balance + usize::from(opened);
-        balance = most.saturating_sub(usize::from(closed));
-        most > limit
-    });
-    suspicious && really_deeper_than(text, limit)
+/// The text in UTF-8 without byte order mark, the same bytes where they are that already; and what is found in it.
+pub(super) fn read(body: &Bytes, declared: Option<&str>, look: Look<'_>) -> (Bytes, Found) {
+    let text = match Encoding::for_bom(body) {
+        Some((encoding, mark)) if encoding == encoding_rs::UTF_8 => body.slice(mark..),
+        Some((encoding, _)) => Bytes::from(encoding.decode(body).0.into_owned()),
+        None if is_utf8(body) => {
+            let found = found(body, look);
+            return (body.clone(), found);
+        }
+        None => Bytes::from(super::charset::text(body, declared, false)),
+    };
+    let found = judge(&text, look);
+    (text, found)
 }
 
-fn really_deeper_than(text: &[u8], limit: usize) -> bool {
-    let mut depth = 0usize;
-    let mut in_string = false;
-    let mut escaped = false;
-    for byte in text {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
-            }
-            continue;
-        }
-        match byte {
-            b'"' => in_string = true,
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > limit {
-            return true;
-        }
+/// What is found in a text that need not be UTF-8.
+pub(super) fn judge(text: &[u8], look: Look<'_>) -> Found {
+    if is_utf8(text) { found(text, look) } else { Found::Verdict(Verdict::NotJson) }
+}
+
+fn found(text: &[u8], look: Look<'_>) -> Found {
+    match look {
+        Look::Part(plan) => match plan.part(text) {
+            Some(part) => Found::Part(part),
+            None => Found::Verdict(Shape::judge(None, text)),
+        },
+        Look::Shape(shape) => Found::Verdict(Shape::judge(shape, text)),
     }
-    false
 }
 
 /// Where the first `\uD800`–`\uDFFF` stands that is not half of a pair.

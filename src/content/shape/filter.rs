@@ -185,7 +185,8 @@ fn step(schema: &Value, part: &Part<Term<&str>>, rewriter: Rewriter<'_>) -> Valu
     known.unwrap_or_else(|| json!({}))
 }
 
-fn constant(parts: &[StrPart<&str, Term<&str>>]) -> Option<String> {
+/// The text of a string without anything to fill in.
+pub(super) fn constant(parts: &[StrPart<&str, Term<&str>>]) -> Option<String> {
     parts
         .iter()
         .map(|part| match part {

@@ -1,24 +1,34 @@
 //! `path` and `pick` alone, from text to text: what is kept is copied as it stands, so that numbers keep their digits.
 
 use super::selector::{Segment, Selector, Tree};
-use crate::content::conform::Reader;
+use crate::content::conform::{Known, Member, NOWHERE, Reader};
 
 /// Most members of one object that can be picked here: each is one bit.
 const MOST: usize = 64;
 
+/// The place of the objects that `pick` begins with.
+const ROOT: u32 = 0;
+
+/// What stands for a member that is left out.
+const LEFT_OUT: u32 = u32::MAX;
+
 /// What `path` and `pick` leave of a JSON text, as JSON text. `None` where it has to be done value by value: the path leads
-/// through a list or nowhere, a kept member stands twice, or there is nothing at all.
-pub(super) fn picked(text: &str, path: Option<&Selector>, pick: &Tree) -> Option<Vec<u8>> {
-    let mut run = Run { text, json: Reader::new(text), out: Vec::with_capacity(text.len() / 4) };
+/// through a list or nowhere, a kept member stands twice, or there is nothing at all; and where the text is no JSON or holds
+/// a lone surrogate.
+pub(super) fn picked(text: &[u8], path: Option<&Selector>, pick: &Tree) -> Option<Vec<u8>> {
+    let (json, known) = (Reader::new(text), Known::new(text, 1));
+    let mut run = Run { text, json, known, out: Vec::with_capacity(text.len() / 4) };
     run.descend(path.map_or(&[][..], |path| &path.segments), pick)?;
     // Behind a path the empty list may be a miss, which is told.
     let told = path.is_some() && run.out == b"[]";
-    (run.json.is_at_end() && !told).then_some(run.out)
+    (run.json.is_at_end() && !run.json.saw_lone_surrogate() && !told).then_some(run.out)
 }
 
 struct Run<'j> {
-    text: &'j str,
+    text: &'j [u8],
     json: Reader<'j>,
+    /// A place for each node of the tree that is met, and for each member that is left out.
+    known: Known,
     out: Vec<u8>,
 }
 
@@ -26,7 +36,7 @@ impl Run<'_> {
     fn descend(&mut self, segments: &[Segment], pick: &Tree) -> Option<()> {
         let Some((first, rest)) = segments.split_first() else {
             return match self.json.next() {
-                b'{' | b'[' => self.value(pick).map(|_| ()),
+                b'{' | b'[' => self.value(pick, ROOT).map(|_| ()),
                 // Null, or nothing to pick from.
                 _ => None,
             };
@@ -43,7 +53,7 @@ impl Run<'_> {
                 }
                 self.descend(rest, pick)?;
             } else {
-                self.json.skip()?;
+                self.known.skip(&mut self.json, NOWHERE)?;
             }
             if !self.json.more(b'}')? {
                 return found.then_some(());
@@ -53,24 +63,24 @@ impl Run<'_> {
 
     /// Copies what the tree keeps of a value. False, and nothing copied, for a scalar where the paths go on (see
     /// [`Tree::leads_into`]).
-    fn value(&mut self, tree: &Tree) -> Option<bool> {
+    fn value(&mut self, tree: &Tree, place: u32) -> Option<bool> {
         match self.json.next() {
-            b'{' if !tree.leaf => self.object(tree),
-            b'[' if !tree.leaf => self.array(tree),
-            b'n' => self.copy(),
-            _ if tree.leaf => self.copy(),
-            _ => self.json.skip().map(|()| false),
+            b'{' if !tree.leaf => self.object(tree, place),
+            b'[' if !tree.leaf => self.array(tree, place),
+            b'n' => self.copy(place),
+            _ if tree.leaf => self.copy(place),
+            _ => self.known.skip(&mut self.json, NOWHERE).map(|()| false),
         }
     }
 
-    fn copy(&mut self) -> Option<bool> {
+    fn copy(&mut self, place: u32) -> Option<bool> {
         let start = self.json.at();
-        self.json.skip()?;
-        self.out.extend_from_slice(self.text.get(start..self.json.at())?.as_bytes());
+        self.known.skip(&mut self.json, place)?;
+        self.out.extend_from_slice(self.json.from(start));
         Some(true)
     }
 
-    fn object(&mut self, tree: &Tree) -> Option<bool> {
+    fn object(&mut self, tree: &Tree, place: u32) -> Option<bool> {
         if tree.any.is_some() || tree.children.len() > MOST {
             return None;
         }
@@ -79,29 +89,30 @@ impl Run<'_> {
             self.out.push(b'}');
             return Some(true);
         }
-        let (mut seen, mut empty) = (0u64, true);
+        let (mut seen, mut empty, mut at) = (0u64, true, 0);
         loop {
-            self.json.next();
-            let start = self.json.at();
-            let child = self.json.name(|name| tree.children.iter().position(|(child, _)| child == name))?;
-            match child.and_then(|at| Some((at, tree.children.get_index(at)?.1))) {
-                Some((at, child)) => {
-                    if seen & (1 << at) != 0 {
+            let member = match self.known.follow(&mut self.json, place, &mut at) {
+                Some(member) => *member,
+                None => self.member(tree, place, &mut at)?,
+            };
+            match tree.children.get_index(member.to as usize) {
+                Some((_, child)) => {
+                    if seen & (1 << member.to) != 0 {
                         return None;
                     }
-                    seen |= 1 << at;
+                    seen |= 1 << member.to;
                     let before = self.out.len();
                     if !empty {
                         self.out.push(b',');
                     }
-                    self.out.extend_from_slice(self.text.get(start..self.json.at())?.as_bytes());
-                    if self.value(child)? {
+                    self.out.extend_from_slice(self.text.get(member.name.0..member.name.1)?);
+                    if self.value(child, member.below)? {
                         empty = false;
                     } else {
                         self.out.truncate(before);
                     }
                 }
-                None => self.json.skip()?,
+                None => self.known.skip(&mut self.json, member.below)?,
             }
             if !self.json.more(b'}')? {
                 self.out.push(b'}');
@@ -110,7 +121,15 @@ impl Run<'_> {
         }
     }
 
-    fn array(&mut self, tree: &Tree) -> Option<bool> {
+    /// Reads the name of a member that is not known at this place yet.
+    fn member(&mut self, tree: &Tree, place: u32, at: &mut usize) -> Option<Member> {
+        let start = self.json.at();
+        let child = self.json.name(|name| tree.children.get_index_of(name))?;
+        let to = child.map_or(LEFT_OUT, |child| child as u32);
+        Some(self.known.learn(&mut self.json, place, at, start, to))
+    }
+
+    fn array(&mut self, tree: &Tree, place: u32) -> Option<bool> {
         self.out.push(b'[');
         if !self.json.enter(b']')? {
             self.out.push(b']');
@@ -122,7 +141,7 @@ impl Run<'_> {
             if !empty {
                 self.out.push(b',');
             }
-            if self.value(tree)? {
+            if self.value(tree, place)? {
                 empty = false;
             } else {
                 self.out.truncate(before);

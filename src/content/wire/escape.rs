@@ -38,10 +38,10 @@ impl io::Write for Escaper<'_> {
     }
 }
 
-/// The letter behind the backslash of the two-character escapes; 0 for all other bytes.
-const LETTER: [u8; 256] = letters();
+/// The two-character escapes as they are stored; 0 for all other bytes.
+const PAIR: [u16; 256] = pairs();
 
-const fn letters() -> [u8; 256] {
+const fn pairs() -> [u16; 256] {
     let mut table = [0; 256];
     let pairs = [(b'"', b'"'), (b'\\', b'\\'), (b'\n', b'n'), (b'\r', b'r'), (b'\t', b't'), (8, b'b'), (12, b'f')];
     let mut at = 0;
@@ -51,7 +51,7 @@ const fn letters() -> [u8; 256] {
         let (byte, letter) = pairs[at];
         #[allow(clippy::indexing_slicing)]
         {
-            table[byte as usize] = letter;
+            table[byte as usize] = u16::from_le_bytes([b'\\', letter]);
         }
         at += 1;
     }
@@ -60,11 +60,13 @@ const fn letters() -> [u8; 256] {
 
 /// Bytes that are escaped in one go; each becomes six at most.
 const BLOCK: usize = 256;
+/// More than a block becomes, and a power of two: a place below it needs no further check.
+const ROOM: usize = 2048;
 /// Stores of eight bytes may reach further than what they are for.
-type Buffer = [u8; BLOCK * 6 + 8];
+type Buffer = [u8; ROOM + 8];
 
 fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
-    let mut buffer: Buffer = [0; BLOCK * 6 + 8];
+    let mut buffer: Buffer = [0; ROOM + 8];
     for block in bytes.chunks(BLOCK) {
         let (words, rest) = block.as_chunks::<8>();
         let mut at = 0;
@@ -84,21 +86,17 @@ fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
 fn put_word(mut word: u64, buffer: &mut Buffer, mut at: usize) -> usize {
     let mut marks = marked(word);
     let mut left = 8;
-    loop {
+    store(word.to_le_bytes(), buffer, at);
+    while marks != 0 {
+        let plain = marks.trailing_zeros() & 0x38;
+        (word, marks) = (word >> plain, marks >> plain);
+        let skipped = (plain / 8) as usize;
+        at = put_byte(word as u8, buffer, at + skipped);
+        left -= skipped + 1;
+        (word, marks) = (word >> 8, marks >> 8);
         store(word.to_le_bytes(), buffer, at);
-        if marks == 0 {
-            return at + left;
-        }
-        let plain = (marks.trailing_zeros() / 8) as usize;
-        at = put_byte((word >> (plain * 8)) as u8, buffer, at + plain);
-        let gone = plain + 1;
-        left -= gone;
-        if left == 0 {
-            return at;
-        }
-        word >>= gone * 8;
-        marks >>= gone * 8;
     }
+    at + left
 }
 
 /// Marks, in the top bit of each byte, what needs an escape: quote, backslash, control character. No carry goes from one
@@ -110,32 +108,34 @@ fn marked(word: u64) -> u64 {
     let low = word & !TOPS;
     let differs = |byte: u8| (low ^ (ONES * u64::from(byte))) + ONES * 0x7f;
     let printable = low + ONES * (0x80 - 0x20);
-    !(differs(b'"') & differs(b'\\') & printable) & TOPS & !word
+    !(differs(b'"') & differs(b'\\') & printable | word) & TOPS
 }
 
 #[inline(always)]
 fn store<const N: usize>(bytes: [u8; N], buffer: &mut Buffer, at: usize) {
-    if let Some(place) = buffer.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+    if let Some(place) = buffer.get_mut(at % ROOM..).and_then(<[u8]>::first_chunk_mut) {
         *place = bytes;
     }
 }
 
 #[inline(always)]
 fn put_byte(byte: u8, buffer: &mut Buffer, at: usize) -> usize {
+    let pair = PAIR.get(usize::from(byte)).copied().unwrap_or(0);
+    if pair == 0 {
+        return put_other(byte, buffer, at);
+    }
+    store(pair.to_le_bytes(), buffer, at);
+    at + 2
+}
+
+#[inline(never)]
+fn put_other(byte: u8, buffer: &mut Buffer, at: usize) -> usize {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let digit = |half: u8| HEX.get(usize::from(half)).copied().unwrap_or_default();
-    match (LETTER.get(usize::from(byte)).copied().unwrap_or(0), byte) {
-        (0, 0..0x20) => {
-            store([b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)], buffer, at);
-            at + 6
-        }
-        (0, _) => {
-            store([byte], buffer, at);
-            at + 1
-        }
-        (letter, _) => {
-            store([b'\\', letter], buffer, at);
-            at + 2
-        }
+    if byte < 0x20 {
+        store([b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)], buffer, at);
+        return at + 6;
     }
+    store([byte], buffer, at);
+    at + 1
 }
