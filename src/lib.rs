@@ -45,6 +45,10 @@
 //! - A resource that somebody subscribed to is asked about in the subscriber's own name, while he listens.
 //! - Plain HTTP to a source's own origin goes over a bare connection pool; everything else over `reqwest`. A call drives the
 //!   connection it uses itself; what all calls have to write goes out together once they have run (`gather`).
+//! - A server loads on a thread of its own (`app/aside`): a reload lets calls go first, and makes the lists that clients have
+//!   asked for before it swaps.
+//! - Of a long answer only what `pick` and `select` look at is read into values; a filter that fails on the part runs again on
+//!   the whole, so that its error tells of the whole.
 //! - Event streams of HTTP/1 are written by [`transport`] itself: the HTTP library would hold 25 kB for each that is silent.
 //! - An API that repeats a secret of the request it got shows stars to the model; secrets of digits alone or of less than
 //!   eight bytes are left, they can't be told from data (`request/mask`).
