@@ -16,8 +16,8 @@ const LAST: i32 = 19;
 const FAULT: &str = "loading was interrupted by a fault of its own";
 
 /// Runs `work` to its end on a thread of its own and gives what comes first of what it made. What comes second is freed
-/// there, after the first was handed over and when nothing else wants the processor, and goes back to the system. Needs a runtime. Errors: there is no
-/// thread to be had, or the work panicked.
+/// there, after the first was handed over and when nothing else wants the processor, and goes back to the system. Needs a
+/// runtime. Errors: there is no thread to be had, or the work panicked.
 pub async fn aside<T, R, F>(work: impl FnOnce() -> F + Send + 'static) -> Result<T, String>
 where
     F: Future<Output = (T, R)>,

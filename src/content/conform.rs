@@ -9,7 +9,7 @@ mod known;
 mod read;
 mod repair;
 
-pub(super) use known::{Known, Member, NOWHERE};
+pub(super) use known::{Known, NOWHERE};
 pub(super) use read::Reader;
 
 use crate::schema::kinds::Kinds;

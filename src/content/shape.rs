@@ -108,11 +108,12 @@ impl Compiled {
     /// Compiles the rules; all faults at once.
     pub fn new(rules: &ResultRules) -> Result<Self, Vec<ShapeError>> {
         let errors = &mut Vec::new();
+        let term = rules.select.as_deref().and_then(|text| jq::parsed(text).ok());
         let select = rules.select.as_deref().and_then(|text| {
-            let outputs = jq::parsed(text).map(|term| filter::outputs(&term));
-            Some((Jq::compile(text).keyed("select", errors)?, outputs.unwrap_or(Outputs::Unknown)))
+            let outputs = term.as_ref().map_or(Outputs::Unknown, filter::outputs);
+            Some((Jq::compile(text).keyed("select", errors)?, outputs))
         });
-        let needs = rules.select.as_deref().and_then(|text| needs::needs(&jq::parsed(text).ok()?));
+        let needs = term.as_ref().and_then(needs::needs);
         let path = rules.path.as_deref().and_then(|text| Selector::parse(text).keyed("path", errors));
         let mut selectors = |key: &str, list: &[String]| {
             let all: Vec<Selector> = list

@@ -16,6 +16,9 @@ const AHEAD: usize = 8;
 /// No place: nothing is remembered of the objects there.
 pub(in crate::content) const NOWHERE: u32 = u32::MAX;
 
+/// Where no member leads that is not wanted.
+const LEFT_OUT: u32 = u32::MAX;
+
 /// Places where objects stand, and what led to their members.
 pub(in crate::content) struct Known {
     places: Vec<Vec<Step>>,
@@ -78,6 +81,24 @@ impl Known {
         json.pass(step.length);
         *at += 1;
         Some(&step.member)
+    }
+
+    /// The member whose name comes next, colon included: as it was read at this place before, or read now. `look` says which
+    /// of the wanted members a name is; for the others `to` is none of theirs.
+    #[inline]
+    pub fn member(
+        &mut self,
+        json: &mut Reader<'_>,
+        place: u32,
+        at: &mut usize,
+        look: impl FnOnce(&str) -> Option<usize>,
+    ) -> Option<Member> {
+        if let Some(member) = self.follow(json, place, at) {
+            return Some(*member);
+        }
+        let start = json.at();
+        let to = json.name(look)?.map_or(LEFT_OUT, |wanted| wanted as u32);
+        Some(self.learn(json, place, at, start, to))
     }
 
     /// Remembers the name that was read from `start` (behind the comma or brace) on, colon included.

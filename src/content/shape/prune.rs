@@ -1,13 +1,10 @@
 //! What a filter needs of a JSON text ([`super::needs`]), from text to text.
 
 use super::needs::Needs;
-use crate::content::conform::{Known, Member, NOWHERE, Reader};
+use crate::content::conform::{Known, NOWHERE, Reader};
 
 /// The place of the objects that the text begins with.
 const ROOT: u32 = 0;
-
-/// What stands for a member that is left out.
-const LEFT_OUT: u32 = u32::MAX;
 
 /// The text without the members that are not needed, and with empty containers where nothing within is. Scalars stay, so
 /// that every value on the way is of its kind. `None` where the text is no JSON or holds a lone surrogate.
@@ -44,10 +41,7 @@ impl Run<'_> {
         self.out.push(b'{');
         let (mut more, mut at, mut empty) = (self.json.enter(b'}')?, 0, true);
         while more {
-            let member = match self.known.follow(&mut self.json, place, &mut at) {
-                Some(member) => *member,
-                None => self.member(needs, place, &mut at)?,
-            };
+            let member = self.known.member(&mut self.json, place, &mut at, |name| needs.members.get_index_of(name))?;
             match needs.members.get_index(member.to as usize) {
                 Some((_, below)) => {
                     if !std::mem::take(&mut empty) {
@@ -62,13 +56,6 @@ impl Run<'_> {
         }
         self.out.push(b'}');
         Some(())
-    }
-
-    fn member(&mut self, needs: &Needs, place: u32, at: &mut usize) -> Option<Member> {
-        let start = self.json.at();
-        let below = self.json.name(|name| needs.members.get_index_of(name))?;
-        let to = below.map_or(LEFT_OUT, |below| below as u32);
-        Some(self.known.learn(&mut self.json, place, at, start, to))
     }
 
     fn array(&mut self, needs: &Needs, place: u32) -> Option<()> {

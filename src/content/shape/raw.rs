@@ -1,16 +1,13 @@
 //! `path` and `pick` alone, from text to text: what is kept is copied as it stands, so that numbers keep their digits.
 
 use super::selector::{Segment, Selector, Tree};
-use crate::content::conform::{Known, Member, NOWHERE, Reader};
+use crate::content::conform::{Known, NOWHERE, Reader};
 
 /// Most members of one object that can be picked here: each is one bit.
 const MOST: usize = 64;
 
 /// The place of the objects that `pick` begins with.
 const ROOT: u32 = 0;
-
-/// What stands for a member that is left out.
-const LEFT_OUT: u32 = u32::MAX;
 
 /// What `path` and `pick` leave of a JSON text, as JSON text. `None` where it has to be done value by value: the path leads
 /// through a list or nowhere, a kept member stands twice, or there is nothing at all; and where the text is no JSON or holds
@@ -91,10 +88,7 @@ impl Run<'_> {
         }
         let (mut seen, mut empty, mut at) = (0u64, true, 0);
         loop {
-            let member = match self.known.follow(&mut self.json, place, &mut at) {
-                Some(member) => *member,
-                None => self.member(tree, place, &mut at)?,
-            };
+            let member = self.known.member(&mut self.json, place, &mut at, |name| tree.children.get_index_of(name))?;
             match tree.children.get_index(member.to as usize) {
                 Some((_, child)) => {
                     if seen & (1 << member.to) != 0 {
@@ -119,14 +113,6 @@ impl Run<'_> {
                 return Some(true);
             }
         }
-    }
-
-    /// Reads the name of a member that is not known at this place yet.
-    fn member(&mut self, tree: &Tree, place: u32, at: &mut usize) -> Option<Member> {
-        let start = self.json.at();
-        let child = self.json.name(|name| tree.children.get_index_of(name))?;
-        let to = child.map_or(LEFT_OUT, |child| child as u32);
-        Some(self.known.learn(&mut self.json, place, at, start, to))
     }
 
     fn array(&mut self, tree: &Tree, place: u32) -> Option<bool> {
