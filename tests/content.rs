@@ -1,6 +1,7 @@
 //! Tests of content: what the model sees of an answer.
 
 mod bodies;
+mod direct;
 mod errors;
 mod filters;
 mod headers;

@@ -3,7 +3,7 @@
 use super::conform::{Shape, Verdict};
 use super::cut::{self, Cut};
 use super::decode::{self, Body, Look};
-use super::shape::{Compiled, Shaped};
+use super::shape::{Compiled, Part, Shaped, Stage};
 use super::{
     Block, Content, Json, LinkMaker, META_CUT, META_NULLED, META_TRUNCATED, ResourceBody, ResourceContents, Text,
     problem,
@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
         let mut body = decode::decode(response, look);
         let mut shaped = None;
         if let (Body::Part(part), Some(plan)) = (&body, self.plan)
-            && !plan.only_picks()
+            && part.stage != Stage::Result
         {
             shaped = plan.apply_part(part, self.arguments);
             if shaped.is_none() {
@@ -118,8 +118,8 @@ impl<'a> Builder<'a> {
             Body::Part(part) => match shaped {
                 Some(shaped) => self.shaped(shaped, Vec::new(), Vec::new()),
                 None => {
-                    let verdict = self.shape.map_or(Verdict::Conforms, |shape| shape.accepts(&part));
-                    self.raw(part, verdict)
+                    let verdict = self.shape.map_or(Verdict::Conforms, |shape| shape.accepts(&part.text));
+                    self.raw(part.text, verdict)
                 }
             },
             Body::Sequence(items) => self.value(Value::Array(items), Vec::new(), Vec::new()),
@@ -276,7 +276,7 @@ impl<'a> Builder<'a> {
         let declared = response.media_type().map(|media_type| media_type.essence.into_owned());
         let (mime_type, text, data) = match body {
             Body::Empty => return self.without_body(self.empty_text(response)),
-            Body::Json(text, _) | Body::Part(text) => {
+            Body::Json(text, _) | Body::Part(Part { text, .. }) => {
                 (declared, Some(String::from_utf8_lossy(&text).into_owned()), Bytes::new())
             }
             Body::Sequence(_) => (declared, Some(String::from_utf8_lossy(&response.body).into_owned()), Bytes::new()),

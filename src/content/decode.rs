@@ -12,6 +12,7 @@ pub(super) use sniff::signature;
 
 use super::conform::Verdict;
 use super::sequence;
+use super::shape::Part;
 use crate::response::{MediaType, Response};
 use bytes::Bytes;
 use json::Found;
@@ -26,7 +27,7 @@ pub(super) enum Body {
     /// One JSON text in UTF-8, and what it is to the tool's output schema (`Conforms` without one).
     Json(Bytes, Verdict),
     /// The part of such a text that a mapping is about ([`Look::Part`]).
-    Part(Bytes),
+    Part(Part),
     /// A sequence of JSON texts (NDJSON, JSON Seq, SSE) as a list.
     Sequence(Vec<Value>),
     /// The beginning of a JSON text that was cut off, completed so that it is valid.
@@ -100,7 +101,7 @@ fn json(text: &Bytes, found: Found) -> Option<Body> {
     match found {
         Found::Verdict(Verdict::NotJson) => None,
         Found::Verdict(verdict) => Some(Body::Json(text.clone(), verdict)),
-        Found::Part(part) => Some(Body::Part(part.into())),
+        Found::Part(part) => Some(Body::Part(part)),
     }
 }
 
@@ -141,7 +142,7 @@ fn other(kind: Kind, body: &Bytes, charset: Option<&str>) -> Body {
 pub fn value_of(response: &Response) -> Value {
     match decode(response, Look::Shape(None)) {
         Body::Empty => Value::Null,
-        Body::Json(text, _) | Body::Part(text) => {
+        Body::Json(text, _) | Body::Part(Part { text, .. }) => {
             serde_json::from_slice(&text).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&text).into_owned()))
         }
         Body::Sequence(items) => Value::Array(items),

@@ -34,6 +34,35 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// For a part of a text: what is left out is granted too, at a value for every 16 bytes.
+    pub(super) fn of_part(left_out: usize) -> Limits {
+        let (limits, left_out) = (Limits::default(), left_out as u64);
+        let time = limits.time + std::time::Duration::from_micros(left_out / 4);
+        Limits { steps: limits.steps.saturating_add(left_out), time, ..limits }
+    }
+}
+
+/// Why a run has no outputs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    pub(super) message: String,
+    /// True for one of the [`Limits`]: then the message shows no value.
+    pub(super) limit: bool,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure { message, limit: false }
+    }
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Failure {
+        Failure { message: stop.to_string(), limit: true }
+    }
+}
+
 /// A compiled filter.
 pub struct Jq {
     text: String,
@@ -83,18 +112,23 @@ impl Jq {
 
     /// At most `wanted` outputs under the given limits.
     pub fn run(&self, input: &Value, limits: &Limits, wanted: usize) -> Result<Vec<Value>, String> {
+        self.attempt(input, limits, wanted).map_err(|failure| failure.message)
+    }
+
+    /// The same, with limits told from the filter's own errors.
+    pub(super) fn attempt(&self, input: &Value, limits: &Limits, wanted: usize) -> Result<Vec<Value>, Failure> {
         // The guard stops a filter by unwinding: an error value could be caught by the filter's own `try`.
         let run = std::panic::AssertUnwindSafe(|| self.outputs(input, limits, wanted));
         match std::panic::catch_unwind(run) {
             Ok(outputs) => outputs,
             Err(payload) => Err(match payload.downcast_ref::<Stop>() {
-                Some(stop) => stop.to_string(),
-                None => "the filter failed on this value".to_owned(),
+                Some(stop) => Failure::from(*stop),
+                None => Failure::from("the filter failed on this value".to_owned()),
             }),
         }
     }
 
-    fn outputs(&self, input: &Value, limits: &Limits, wanted: usize) -> Result<Vec<Value>, String> {
+    fn outputs(&self, input: &Value, limits: &Limits, wanted: usize) -> Result<Vec<Value>, Failure> {
         let mut size = 0;
         let input = value::from_json(input, &mut size);
         let meter = Meter::new(&self.filter.lut, limits, size);
@@ -109,7 +143,8 @@ impl Jq {
                 break;
             }
             if outputs.len() > limits.outputs {
-                return Err(format!("the filter has more than {} outputs", limits.outputs));
+                let message = format!("the filter has more than {} outputs", limits.outputs);
+                return Err(Failure { message, limit: true });
             }
         }
         Ok(outputs)

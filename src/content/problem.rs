@@ -7,7 +7,7 @@ mod place;
 
 pub(super) use message::list;
 
-use super::shape::Selector;
+use super::shape::{Part, Selector};
 use super::{Content, decode, failure};
 use crate::catalog::{Action, RequestAction, Tool};
 use crate::response::Response;
@@ -112,7 +112,7 @@ fn useful_part(response: &Response, action: Option<&RequestAction>) -> Option<St
                 text
             }
         }
-        Body::Json(text, _) | Body::Part(text) => {
+        Body::Json(text, _) | Body::Part(Part { text, .. }) => {
             from_json(&serde_json::from_slice(&text).unwrap_or_default(), action)?
         }
         Body::Sequence(items) => from_json(&Value::Array(items), action)?,

@@ -4,6 +4,7 @@
 //! form: `format`, `template`, `blocks`, `as`. [`Compiled::rewrite_schema`] takes the published output schema the same way.
 
 mod compose;
+mod direct;
 mod filter;
 mod format;
 mod needs;
@@ -17,12 +18,14 @@ mod selector;
 pub use selector::Selector;
 
 use super::cut::{self, Cut};
-use super::jq::{self, Jq};
+use super::jq::{self, Failure, Jq, Limits};
 use super::{Block, problem};
 use crate::catalog::Arguments;
 use crate::mapping::{Binary, Format, OutputSchema, ResultKind, ResultRules};
 use crate::template::{Template, TemplateError};
+use bytes::Bytes;
 use compose::BlockPlan;
+use direct::Direct;
 use filter::Outputs;
 use needs::Needs;
 use render::{UriTemplate, context};
@@ -34,6 +37,8 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub struct Compiled {
     select: Option<(Jq, Outputs)>,
+    /// `select` from text to text, where that can be.
+    direct: Option<Direct>,
     /// What `select` can look at, where that is less than everything.
     needs: Option<Needs>,
     path: Option<Selector>,
@@ -85,6 +90,26 @@ pub struct Shaped {
     pub failed: Option<String>,
 }
 
+/// What is made of a JSON text before any value is.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// JSON text.
+    pub(super) text: Bytes,
+    /// What it is.
+    pub(super) stage: Stage,
+}
+
+/// How far a [`Part`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// What `select` looks at, and how many bytes of the text are left out.
+    Input(usize),
+    /// What `select` gave; other steps follow.
+    Selected,
+    /// The result.
+    Result,
+}
+
 /// Files errors under a key.
 trait Keyed<T> {
     fn keyed(self, key: impl Into<String>, errors: &mut Vec<ShapeError>) -> Option<T>;
@@ -109,11 +134,12 @@ impl Compiled {
     pub fn new(rules: &ResultRules) -> Result<Self, Vec<ShapeError>> {
         let errors = &mut Vec::new();
         let term = rules.select.as_deref().and_then(|text| jq::parsed(text).ok());
-        let select = rules.select.as_deref().and_then(|text| {
-            let outputs = term.as_ref().map_or(Outputs::Unknown, filter::outputs);
-            Some((Jq::compile(text).keyed("select", errors)?, outputs))
-        });
-        let needs = term.as_ref().and_then(needs::needs);
+        let outputs = term.as_ref().map_or(Outputs::Unknown, filter::outputs);
+        let select =
+            rules.select.as_deref().and_then(|text| Some((Jq::compile(text).keyed("select", errors)?, outputs)));
+        let direct = term.as_ref().and_then(|term| Direct::compile(term, outputs));
+        // Where the filter fails, these tell why.
+        let needs = term.as_ref().and_then(needs::needs).map(|needs| needs.and_member("errors"));
         let path = rules.path.as_deref().and_then(|text| Selector::parse(text).keyed("path", errors));
         let mut selectors = |key: &str, list: &[String]| {
             let all: Vec<Selector> = list
@@ -168,6 +194,7 @@ impl Compiled {
         }
         Ok(Compiled {
             select,
+            direct,
             needs,
             path,
             pick,
@@ -190,22 +217,26 @@ impl Compiled {
     /// Takes a value through the pipeline. Errors: a filter or template failed on this value.
     pub fn apply(&self, value: Value, arguments: &Arguments) -> Result<Shaped, String> {
         let value = match &self.select {
-            Some((filter, outputs)) => match (select(filter, *outputs, &value), graphql_error(&value)) {
-                (Ok(selected), _) => selected,
-                (Err(_), failed @ Some(_)) => return Ok(Shaped { failed, ..Shaped::default() }),
-                (Err(error), None) => return Err(error),
+            Some((filter, outputs)) => match select(filter, *outputs, &value, &Limits::default()) {
+                Ok(selected) => selected,
+                Err(failure) => return unselected(&failure, &value),
             },
             None => value,
         };
         self.selected(value, arguments)
     }
 
-    /// The same for what [`Compiled::part`] gave, where `select` is asked for. `None` where the filter fails on it: its
-    /// error may tell of the whole.
-    pub(super) fn apply_part(&self, part: &[u8], arguments: &Arguments) -> Option<Result<Shaped, String>> {
+    /// The same for what [`Compiled::part`] gave and is no result yet. `None` where the filter fails on it: its error may
+    /// tell of the whole, but for a limit, which would only be met once more.
+    pub(super) fn apply_part(&self, part: &Part, arguments: &Arguments) -> Option<Result<Shaped, String>> {
         let (filter, outputs) = self.select.as_ref()?;
-        let value = select(filter, *outputs, &serde_json::from_slice(part).ok()?).ok()?;
-        Some(self.selected(value, arguments))
+        let value = serde_json::from_slice(&part.text).ok()?;
+        let Stage::Input(left_out) = part.stage else { return Some(self.selected(value, arguments)) };
+        match select(filter, *outputs, &value, &Limits::of_part(left_out)) {
+            Ok(value) => Some(self.selected(value, arguments)),
+            Err(failure) if failure.limit => Some(unselected(&failure, &value)),
+            Err(_) => None,
+        }
     }
 
     /// The steps behind `select`.
@@ -253,22 +284,32 @@ impl Compiled {
 
     /// True if [`Compiled::part`] may give something.
     pub(super) fn takes_part(&self) -> bool {
-        self.needs.is_some() || self.only_picks()
+        self.direct.is_some() || self.needs.is_some() || self.only_picks()
     }
 
-    /// True if nothing but `pick`, behind a `path` or not, is asked for: then [`Compiled::part`] is the result.
-    pub(super) fn only_picks(&self) -> bool {
-        self.pick.is_some() && self.keeps_form()
+    /// True if nothing but `pick`, behind a `path` or not, is asked for.
+    fn only_picks(&self) -> bool {
+        self.pick.is_some() && self.select.is_none() && self.keeps_form()
     }
 
-    /// The part of a text that the rules are about: what `path` and `pick` leave, where nothing else is asked for, or what
-    /// `select` looks at. `None` where the whole has to be read as a value ([`Compiled::apply_text`]), and where the text,
-    /// which is UTF-8, is no JSON.
-    pub(super) fn part(&self, text: &[u8]) -> Option<Vec<u8>> {
-        match &self.needs {
-            Some(needs) => prune::pruned(text, needs),
-            None => raw::picked(text, self.path.as_ref(), self.pick.as_ref().filter(|_| self.only_picks())?),
+    /// The part of a text that the rules are about: what `path` and `pick` leave, where nothing else is asked for, what
+    /// `select` gives, or what it looks at. `None` where the whole has to be read as a value ([`Compiled::apply_text`]), and
+    /// where the text, which is UTF-8, is no JSON.
+    pub(super) fn part(&self, text: &[u8]) -> Option<Part> {
+        if let Some(selected) = self.direct.as_ref().and_then(|direct| direct.run(text)) {
+            // A string is shown as it is where nothing else goes out.
+            let plain = selected.first() == Some(&b'"') && !self.is_structured();
+            let ends = self.path.is_none() && self.pick.is_none() && self.keeps_form() && !plain;
+            let stage = if ends { Stage::Result } else { Stage::Selected };
+            return Some(Part { text: selected.into(), stage });
         }
+        if let Some(needs) = &self.needs {
+            let part = prune::pruned(text, needs)?;
+            let stage = Stage::Input(text.len().saturating_sub(part.len()));
+            return Some(Part { text: part.into(), stage });
+        }
+        let pick = self.pick.as_ref().filter(|_| self.only_picks())?;
+        Some(Part { text: raw::picked(text, self.path.as_ref(), pick)?.into(), stage: Stage::Result })
     }
 
     fn finish(&self, mut value: Value, arguments: &Arguments) -> Result<Shaped, String> {
@@ -322,13 +363,12 @@ impl Compiled {
 
     /// True if nothing is asked for that changes a JSON body: its bytes may go through.
     pub(super) fn is_transparent(&self) -> bool {
-        self.path.is_none() && self.pick.is_none() && self.keeps_form()
+        self.select.is_none() && self.path.is_none() && self.pick.is_none() && self.keeps_form()
     }
 
-    /// True if nothing is asked for but `path` and `pick`.
+    /// True if nothing is asked for but `select`, `path` and `pick`.
     fn keeps_form(&self) -> bool {
-        self.select.is_none()
-            && self.drop.is_none()
+        self.drop.is_none()
             && self.rename.is_none()
             && self.redact.is_none()
             && self.limit_items.is_none()
@@ -399,19 +439,20 @@ impl Compiled {
 }
 
 /// Runs the filter and makes one value of its outputs.
-fn select(filter: &Jq, outputs: Outputs, value: &Value) -> Result<Value, String> {
-    let failed = |error| format!("`select`: {error}");
-    match outputs {
-        Outputs::One | Outputs::Maybe => Ok(filter.first(value).map_err(failed)?.unwrap_or_default()),
-        Outputs::Many => Ok(Value::Array(filter.all(value).map_err(failed)?)),
-        Outputs::Unknown => {
-            let mut all = filter.all(value).map_err(failed)?;
-            Ok(match all.len() {
-                0 => Value::Null,
-                1 => all.pop().unwrap_or_default(),
-                _ => Value::Array(all),
-            })
-        }
+fn select(filter: &Jq, outputs: Outputs, value: &Value, limits: &Limits) -> Result<Value, Failure> {
+    let wanted = if outputs <= Outputs::Maybe { 1 } else { usize::MAX };
+    let mut all = filter.attempt(value, limits, wanted)?;
+    Ok(match (outputs, all.len()) {
+        (Outputs::Many, _) | (_, 2..) => Value::Array(all),
+        _ => all.pop().unwrap_or_default(),
+    })
+}
+
+/// What a failed filter tells of: the API's own errors, where there are some.
+fn unselected(failure: &Failure, value: &Value) -> Result<Shaped, String> {
+    match graphql_error(value) {
+        None => Err(format!("`select`: {}", failure.message)),
+        failed => Ok(Shaped { failed, ..Shaped::default() }),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Long answers, of which parts are passed over: the result is that of reading everything.
 
+use super::direct::plain;
 use super::{Make, answer, arguments, content_of, spoken, structured};
 use rest_mcp::content::conform::{Shape, Verdict};
 use rest_mcp::content::jq::check_jq;
@@ -54,12 +55,12 @@ fn one_wrong_byte_in_a_long_text_is_found_wherever_it_is() {
 type Seen = (Vec<String>, Option<Value>, Option<serde_json::Map<String, Value>>, bool);
 
 fn seen(content: &Content) -> Seen {
-    // Spacing aside, which only what is copied keeps.
+    // Spacing and the form of numbers aside, which only what is copied keeps.
     let blocks = spoken(content).into_iter().map(|text| match serde_json::from_str::<Value>(&text) {
-        Ok(value) => value.to_string(),
+        Ok(value) => plain(value).to_string(),
         Err(_) => text,
     });
-    (blocks.collect(), structured(content), content.meta.clone(), content.is_error)
+    (blocks.collect(), structured(content).map(plain), content.meta.clone(), content.is_error)
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub(in crate::content) struct Reader<'j> {
     bytes: &'j [u8],
     at: usize,
     depth: u32,
+    deepest: u32,
     lone: bool,
 }
 
@@ -19,7 +20,17 @@ const END: u8 = 0;
 impl<'j> Reader<'j> {
     /// Bytes that are not UTF-8 are read too: whoever wants that looks.
     pub fn new(text: &'j [u8]) -> Reader<'j> {
-        Reader { bytes: text, at: 0, depth: 0, lone: false }
+        Reader { bytes: text, at: 0, depth: 0, deepest: DEEPEST, lone: false }
+    }
+
+    /// The same for another text.
+    pub fn anew<'o>(&self, text: &'o [u8]) -> Reader<'o> {
+        Reader { bytes: text, at: 0, depth: 0, deepest: self.deepest, lone: false }
+    }
+
+    /// Reads nothing that is nested deeper than this.
+    pub fn no_deeper(self, deepest: u32) -> Reader<'j> {
+        Reader { deepest: deepest.min(DEEPEST), ..self }
     }
 
     #[inline]
@@ -74,6 +85,11 @@ impl<'j> Reader<'j> {
         found
     }
 
+    /// Goes back to where a value begins, behind which the cursor stands, or to where it ends.
+    pub fn go_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
     /// Bytes read so far.
     pub fn at(&self) -> usize {
         self.at
@@ -89,7 +105,7 @@ impl<'j> Reader<'j> {
     pub fn enter(&mut self, close: u8) -> Option<bool> {
         self.at += 1;
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > self.deepest {
             return None;
         }
         let empty = self.take(close);

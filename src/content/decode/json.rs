@@ -1,7 +1,7 @@
 //! JSON texts whose bytes may go through untouched.
 
 use crate::content::conform::{Shape, Verdict, is_utf8};
-use crate::content::shape::Compiled;
+use crate::content::shape::{Compiled, Part};
 use bytes::Bytes;
 use encoding_rs::Encoding;
 
@@ -19,7 +19,7 @@ pub(super) enum Found {
     /// What the text is to the schema.
     Verdict(Verdict),
     /// The part of it that was asked for.
-    Part(Vec<u8>),
+    Part(Part),
 }
 
 /// The text in UTF-8 without byte order mark, the same bytes where they are that already; and what is found in it.

@@ -1,5 +1,6 @@
 //! JSON values to jaq's and back.
 
+use super::Failure;
 use super::guard::{Kind, Meter, Stop};
 use jaq_json::{Map, Num, Val};
 use serde_json::{Number, Value};
@@ -38,9 +39,9 @@ fn from_number(number: &Number) -> Num {
 }
 
 /// The JSON of an output. Non-finite numbers become null (as jq prints them); object keys must be strings.
-pub(super) fn to_json(value: &Val, meter: &Meter<'_>, depth: usize) -> Result<Value, String> {
+pub(super) fn to_json(value: &Val, meter: &Meter<'_>, depth: usize) -> Result<Value, Failure> {
     if depth > MAX_DEPTH {
-        return Err(Stop::Depth.to_string());
+        return Err(Stop::Depth.into());
     }
     meter.spend(1);
     Ok(match value {
@@ -60,11 +61,11 @@ pub(super) fn to_json(value: &Val, meter: &Meter<'_>, depth: usize) -> Result<Va
                 .map(|(key, value)| {
                     let key = match key {
                         Val::TStr(bytes) | Val::BStr(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                        _ => return Err("the filter made an object whose key is no string".to_owned()),
+                        _ => return Err("the filter made an object whose key is no string".to_owned().into()),
                     };
                     Ok((key, to_json(value, meter, depth + 1)?))
                 })
-                .collect::<Result<_, String>>()?,
+                .collect::<Result<_, Failure>>()?,
         ),
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! A filter's text is followed with the places of the input that its values stand at. Whatever is not known to look at
 //! less looks at the whole of where it is. Errors need no care: they may show values in full, so that a filter that
-//! fails on the parts runs again on the whole.
+//! fails on the parts runs again on the whole, unless it met a limit.
 
 use super::filter::constant;
 use indexmap::IndexMap;
@@ -19,6 +19,14 @@ pub(super) struct Needs {
     pub(super) members: IndexMap<String, Needs>,
     /// Items of a list; of an object it is everything.
     pub(super) items: Option<Box<Needs>>,
+}
+
+impl Needs {
+    /// The same and all of a member.
+    pub(super) fn and_member(mut self, name: &str) -> Needs {
+        self.members.entry(name.to_owned()).or_default().whole = true;
+        self
+    }
 }
 
 /// What a filter needs of its input; `None` if that is the whole of it.
