@@ -1,16 +1,16 @@
 //! Puts the parts together: files and flags in, a compiled catalog or a running server out.
 
-mod aside;
 mod callers;
 mod glob;
 mod input;
+mod load_thread;
 pub mod offline;
 mod routes;
 mod setup;
 mod sidecar;
 
-pub use aside::aside;
 pub use input::{Input, Inputs, Kind};
+pub use load_thread::LoadThread;
 pub use setup::{Named, Recorder, SETTINGS_FILE, Setup};
 pub use sidecar::{Sidecar, Telemetry, reachable, settings_problems};
 
@@ -62,21 +62,6 @@ impl Loaded {
             .sum();
         (bytes, hints::estimated_tokens(bytes))
     }
-}
-
-/// How long memory must have been free before the allocator gives it back, and a little.
-const SETTLED: std::time::Duration = std::time::Duration::from_millis(1500);
-
-/// Has the allocator give back what loading took: several times what is kept. It does so where a thread ends; a
-/// server that nobody calls would keep it. `old` is freed there too: most calls are done with it by then, and none of them
-/// has to free it in passing. Needs a runtime; comes back at once.
-fn give_back<T: Send + 'static>(old: T) {
-    tokio::spawn(async {
-        tokio::time::sleep(SETTLED).await;
-        let ends = || drop(std::hint::black_box((old, Vec::<u8>::with_capacity(64))));
-        // Without a thread it stays as it was.
-        let _ = std::thread::Builder::new().name("give-back".to_owned()).spawn(ends);
-    });
 }
 
 /// Loads and compiles everything that the inputs name.

@@ -23,6 +23,7 @@ pub(crate) use reference::mentions;
 pub use set::{DocumentSet, RefError, Target};
 
 use crate::diagnostic::{Place, Source};
+use crate::pace;
 use index::Index;
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
@@ -128,5 +129,14 @@ impl Document {
 
     fn index(&self) -> &Index {
         self.index.get_or_init(|| Index::build(&self.source.text, self.format))
+    }
+}
+
+/// Trees of megabytes are freed beside calls, value by value.
+impl Drop for Document {
+    fn drop(&mut self) {
+        if pace::is_on() {
+            pace::free(std::mem::take(&mut self.root));
+        }
     }
 }

@@ -45,10 +45,11 @@
 //! - A resource that somebody subscribed to is asked about in the subscriber's own name, while he listens.
 //! - Plain HTTP to a source's own origin goes over a bare connection pool; everything else over `reqwest`. A call drives the
 //!   connection it uses itself; what all calls have to write goes out together once they have run (`gather`).
-//! - A server loads on a thread of its own (`app/aside`): a reload lets calls go first, and makes the lists that clients have
-//!   asked for before it swaps.
+//! - A server loads on a thread of its own (`app/load_thread`): a reload offers calls the processor every tenth of a
+//!   millisecond (`pace`), and makes the lists that clients have asked for before it swaps.
 //! - Of a long answer only what `pick` and `select` look at is read into values; a filter that fails on the part runs again on
-//!   the whole, so that its error tells of the whole.
+//!   the whole, so that its error tells of the whole. Common filters need no values at all (`content/shape/direct`); whatever
+//!   is out of the ordinary for them is left to the interpreter, which thereby decides what every filter means.
 //! - Event streams of HTTP/1 are written by [`transport`] itself: the HTTP library would hold 25 kB for each that is silent.
 //! - An API that repeats a secret of the request it got shows stars to the model; secrets of digits alone or of less than
 //!   eight bytes are left, they can't be told from data (`request/mask`).
@@ -76,6 +77,7 @@ pub mod load;
 pub mod telemetry;
 pub mod audit;
 mod gather;
+mod pace;
 pub mod upstream;
 pub mod service;
 pub mod protocol;

@@ -22,6 +22,7 @@ mod text;
 
 use crate::diagnostic::{Diagnostic, Report};
 use crate::document::{Document, DocumentSet};
+use crate::pace;
 use crate::schema::{Definitions, Schema};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -393,4 +394,11 @@ pub enum SecurityScheme {
     MutualTls,
     /// A kind that can't be satisfied; the text says which.
     Unsupported(String),
+}
+
+/// Large APIs are freed beside calls, operation by operation.
+impl Drop for Operation {
+    fn drop(&mut self) {
+        pace::breathe();
+    }
 }

@@ -38,7 +38,7 @@ pub trait Reloadable: Send + Sync {
     /// What is watched now; patterns are looked at anew.
     fn watched(&self) -> Watched;
     /// Reads everything again; false if the old state stays in force.
-    fn reload(&self) -> BoxFuture<'_, bool>;
+    fn reload(self: Arc<Self>) -> BoxFuture<'static, bool>;
 }
 
 /// When changes are looked for.
@@ -93,7 +93,7 @@ pub async fn run(
             }
             continue;
         }
-        failed = !target.reload().await;
+        failed = !target.clone().reload().await;
         stamps = Stamps::take(target.watched().files).await.older(now);
         watch(watcher.as_mut(), stamps.files());
         // A file that changed meanwhile may have given its event already.

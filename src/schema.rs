@@ -15,6 +15,7 @@ pub mod profile;
 pub mod view;
 pub mod walk;
 
+use crate::pace;
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
@@ -71,4 +72,11 @@ pub enum Direction {
     Input,
     /// Answers: `writeOnly` properties are dropped.
     Output,
+}
+
+/// As operations are.
+impl Drop for Definition {
+    fn drop(&mut self) {
+        pace::breathe();
+    }
 }

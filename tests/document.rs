@@ -24,7 +24,7 @@ fn read(text: &str) -> (Document, Report) {
 /// Parses text that must not give a document; returns what was said.
 fn refused(text: &str) -> Report {
     let (document, report) = parse(Source::new("doc", text), "/d/doc".to_owned(), &Limits::default());
-    assert!(document.is_none(), "{text:?} was read as {:?}", document.map(|d| d.root));
+    assert!(document.is_none(), "{text:?} was read as {:?}", document.map(|d| d.root.clone()));
     assert!(report.has_errors(), "refused without an error");
     report
 }
@@ -33,7 +33,7 @@ fn refused(text: &str) -> Report {
 fn clean(text: &str) -> Value {
     let (document, report) = read(text);
     assert!(report.is_empty(), "{}", report.render(false));
-    document.root
+    document.root.clone()
 }
 
 fn codes(report: &Report) -> Vec<&'static str> {

@@ -105,7 +105,7 @@ impl Folder {
         report.merge(loaded.report.clone());
         assert!(!refused(&report, false), "{}", report.render(false));
         let telemetry = Telemetry::start(&setup).unwrap();
-        Sidecar::new(setup, loaded, telemetry, Vec::new(), false).unwrap()
+        Sidecar::new(setup, loaded, telemetry, Vec::new(), false, rest_mcp::app::LoadThread::start().unwrap()).unwrap()
     }
 }
 
@@ -197,7 +197,7 @@ impl Running {
 
     /// Reloads, and waits until it is over.
     pub async fn reload(&self) -> bool {
-        rest_mcp::reload::Reloadable::reload(self.sidecar.as_ref()).await
+        rest_mcp::reload::Reloadable::reload(self.sidecar.clone()).await
     }
 
     /// Lines of the audit file so far.

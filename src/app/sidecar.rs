@@ -1,7 +1,9 @@
 //! The running server: parts made from the settings, swapped by reloads.
 
-use super::aside::behind;
-use super::{Loaded, MockEnvironment, Setup, callers, captured_headers, load_with, protocol_settings, refused, routes};
+use super::{
+    LoadThread, Loaded, MockEnvironment, Setup, callers, captured_headers, load_with, protocol_settings, refused,
+    routes,
+};
 use crate::audit::{self, ArgumentsMode, Audit, Target};
 use crate::catalog::Catalog;
 use crate::config::{AuditArguments, address};
@@ -24,7 +26,6 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use tokio::runtime::RuntimeFlavor;
 use tokio_util::sync::CancellationToken;
 
 /// Old audit files that are kept at most.
@@ -113,6 +114,7 @@ pub struct Sidecar {
     /// Base URLs of mocks, which reloads keep.
     urls: Vec<(String, Slot)>,
     strict: bool,
+    loader: LoadThread,
     now: Mutex<Now>,
 }
 
@@ -142,6 +144,7 @@ impl Sidecar {
         telemetry: Telemetry,
         urls: Vec<(String, Slot)>,
         strict: bool,
+        loader: LoadThread,
     ) -> Result<Arc<Sidecar>, Vec<String>> {
         let key = setup.config.state_key(setup.environment.as_ref()).map_err(|problem| vec![problem])?;
         let tls = tls(&setup)?;
@@ -177,6 +180,7 @@ impl Sidecar {
             ready: Arc::new(AtomicBool::new(true)),
             urls,
             strict,
+            loader,
             now: Mutex::new(Now { setup: Arc::new(setup), watched: files, identity: made.identity }),
         }))
     }
@@ -350,24 +354,18 @@ impl Reloadable for Sidecar {
         watched
     }
 
-    fn reload(&self) -> BoxFuture<'_, bool> {
+    fn reload(self: Arc<Self>) -> BoxFuture<'static, bool> {
         Box::pin(async move {
             let tls = self.tls.as_ref().map_or(Ok(()), |tls| tls.reload());
             if let Err(problems) = &tls {
                 tracing::error!(problems = problems.join("; "), "certificates were not reloaded; the old ones stay");
             }
-            // Compiling a large document takes many milliseconds without a pause: calls go on meanwhile, and go first.
-            let handle = tokio::runtime::Handle::current();
-            let renewed = match handle.runtime_flavor() {
-                RuntimeFlavor::MultiThread => {
-                    let work = || handle.block_on(self.renew());
-                    tokio::task::block_in_place(|| behind(work)).and_then(|renewed| renewed)
-                }
-                _ => self.renew().await,
-            };
+            let sidecar = self.clone();
+            let work = || async move { sidecar.renew().await };
+            let renewed = self.loader.beside_calls(work).await.and_then(|renewed| renewed);
             let (renewed, old) =
                 renewed.map_or_else(|problems| (Err(problems), None), |(diff, old)| (Ok(diff), Some(old)));
-            super::give_back(old);
+            self.loader.free_later(old);
             match &renewed {
                 Ok(diff) if diff.is_empty() => tracing::info!("reloaded, no tool changed"),
                 Ok(diff) => {

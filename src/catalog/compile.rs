@@ -255,7 +255,7 @@ impl Compiler<'_> {
             });
             let origin = |base: &str| url::Url::parse(base).map(|url| url.origin()).ok();
             let Some(common) = bases.next() else { continue };
-            if bases.all(|base| origin(base) == origin(common))
+            if bases.all(|base| base == common || origin(base) == origin(common))
                 && let Some(plan) = Arc::get_mut(plan)
             {
                 plan.base_url = common.to_string();

@@ -3,6 +3,7 @@
 //! the order of operations.
 
 use crate::mapping::NameStyle;
+use crate::pace;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
@@ -43,7 +44,13 @@ impl NameCandidate {
 /// that very name, keeps it.
 pub fn tool_names(candidates: &[NameCandidate], style: NameStyle, max: usize) -> Vec<String> {
     let max = max.clamp(SHORTEST, LONGEST);
-    let first: Vec<String> = candidates.iter().map(|candidate| plain_name(candidate, style, max)).collect();
+    let first: Vec<String> = candidates
+        .iter()
+        .map(|candidate| {
+            pace::breathe();
+            plain_name(candidate, style, max)
+        })
+        .collect();
     let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, name) in first.iter().enumerate() {
         groups.entry(name).or_default().push(index);

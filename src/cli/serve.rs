@@ -2,7 +2,7 @@
 
 use super::Files;
 use super::voice::Voice;
-use crate::app::{self, Inputs, Loaded, MockEnvironment, Setup, Sidecar, Telemetry, load_all};
+use crate::app::{self, Inputs, LoadThread, Loaded, MockEnvironment, Setup, Sidecar, Telemetry, load_all};
 use crate::config;
 use crate::diagnostic::Report;
 use crate::mapping::Slot;
@@ -68,7 +68,11 @@ impl Serve {
             let (made, rest) = read(&setup, mocked, &stop).await;
             ((setup, rest.0.list.is_empty(), made), rest)
         };
-        let (setup, nothing, loaded, urls) = match app::aside(work).await {
+        let loader = match LoadThread::start() {
+            Ok(loader) => loader,
+            Err(problem) => return voice.failed(&[problem]),
+        };
+        let (setup, nothing, loaded, urls) = match loader.first(work).await {
             Ok((setup, nothing, Ok((loaded, urls)))) => (setup, nothing, loaded, urls),
             Ok((_, _, Err(error))) => {
                 voice.complain(&format!("the mock can't listen: {error}"));
@@ -88,7 +92,7 @@ impl Serve {
             Err(problem) if !self.stdio => return voice.failed(&[problem]),
             Err(_) => SocketAddr::from(([127, 0, 0, 1], 0)),
         };
-        let sidecar = match Sidecar::new(setup, loaded, telemetry, urls, self.strict) {
+        let sidecar = match Sidecar::new(setup, loaded, telemetry, urls, self.strict, loader) {
             Ok(sidecar) => sidecar,
             Err(problems) => return voice.failed(&problems),
         };

@@ -3,6 +3,7 @@
 use super::Limits;
 use super::parse::{Findings, Read};
 use crate::diagnostic::{Diagnostic, Place, Source};
+use crate::pace;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;
@@ -62,6 +63,7 @@ impl<'de> DeserializeSeed<'de> for Tree<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        pace::breathe();
         match self.state.left.checked_sub(1) {
             Some(left) => self.state.left = left,
             None => {

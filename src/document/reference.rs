@@ -2,6 +2,7 @@
 
 use super::parse::looks_like_json;
 use super::{Document, location, pointer};
+use crate::pace;
 use serde_json::{Map, Value};
 
 /// Members whose value maps names that the author chose to objects: a key below them says nothing
@@ -85,7 +86,7 @@ pub fn external_references(document: &Document) -> Vec<(String, String)> {
 /// their trees are large. False where that would take a closer look.
 fn stays_inside(text: &str) -> bool {
     let all = |word: &str, stays: &dyn Fn(&str) -> bool| {
-        let mut found = memchr::memmem::find_iter(text.as_bytes(), word);
+        let mut found = occurrences(text.as_bytes(), word);
         found.all(|at| text.get(at + word.len()..).is_some_and(stays))
     };
     !spells_letters(text) && all("mapping", &maps_inside) && all("$ref", &leads_inside)
@@ -117,14 +118,14 @@ fn after_name(behind: &str) -> Option<&str> {
 
 /// True if the text may hold a member whose name ends so; false for words in its descriptions.
 pub(super) fn names_member(text: &str, name: &str) -> bool {
-    memchr::memmem::find_iter(text.as_bytes(), name)
+    occurrences(text.as_bytes(), name)
         .any(|at| text.get(at + name.len()..).is_some_and(|behind| after_name(behind).is_some()))
 }
 
 /// True if the text may spell `$` or a letter as an escape (RFC 8259 §7, YAML 1.2 §5.7), which hides names from a search.
 fn spells_letters(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let mut escapes = memchr::memmem::find_iter(bytes, "\\u00");
+    let mut escapes = occurrences(bytes, "\\u00");
     let spelled = |at: usize| matches!(bytes.get(at + 4..at + 6), Some(b"24" | [b'6' | b'7', _]) | None);
     // JSON knows no others.
     escapes.any(spelled) || !looks_like_json(text) && (mentions(text, "\\x") || mentions(text, "\\U0"))
@@ -139,7 +140,18 @@ fn names_file(target: &str) -> bool {
 
 /// True if the text holds the word: of megabytes, many times quicker than the standard library's search.
 pub(crate) fn mentions(text: &str, word: &str) -> bool {
-    memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some()
+    occurrences(text.as_bytes(), word).next().is_some()
+}
+
+/// Where a word stands that can't overlap itself, in steps ([`pace`]).
+fn occurrences<'t>(text: &'t [u8], word: &'t str) -> impl Iterator<Item = usize> + 't {
+    const STEP: usize = 1 << 18;
+    (0..text.len()).step_by(STEP).flat_map(move |start| {
+        pace::breathe();
+        // A word that begins in a step may end in the next.
+        let end = (start + STEP + word.len() - 1).min(text.len());
+        memchr::memmem::find_iter(text.get(start..end).unwrap_or_default(), word).map(move |at| start + at)
+    })
 }
 
 /// Where a visited object stands; written out only for those who ask.

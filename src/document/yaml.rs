@@ -16,6 +16,7 @@ use super::Limits;
 use super::parse::{Findings, Read};
 use super::problems::Problems;
 use crate::diagnostic::{Diagnostic, Place, Source};
+use crate::pace;
 use builder::{Builder, Flow, too_many};
 use saphyr_parser::Parser;
 use std::sync::Arc;
@@ -69,6 +70,7 @@ impl From<Diagnostic> for Failure {
 fn read_text(source: &Arc<Source>, text: &str, limits: &Limits, problems: &mut Problems) -> Result<Read, Box<Failure>> {
     let mut builder = Builder::new(source, text, limits, problems);
     for next in Parser::new_from_str(text) {
+        pace::breathe();
         match next {
             Ok((event, span)) => {
                 if builder.event(event, span).map_err(|problem| Box::new(problem.into()))? == Flow::Done {

@@ -18,6 +18,7 @@ use super::prose::prose;
 use super::read::Reader;
 use super::text::{clean, clean_value, scalar};
 use crate::diagnostic::Severity;
+use crate::pace;
 use crate::schema::keyword::{Holds, holds, is_annotation};
 use crate::schema::{DefinitionId, Schema};
 use serde_json::{Map, Value};
@@ -100,6 +101,7 @@ impl<'a> Reader<'a> {
     }
 
     fn convert(&mut self, at: &mut At, schema: &Value) -> Value {
+        pace::breathe();
         match schema {
             Value::Bool(_) => schema.clone(),
             Value::Object(object) => {

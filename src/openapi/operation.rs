@@ -9,6 +9,7 @@ use super::read::Reader;
 use super::text::{clean, scalar};
 use super::{Operation, Origin, Parameter, ParameterEncoding, ParameterIn, RoutePart, Skipped, Style};
 use crate::diagnostic::Diagnostic;
+use crate::pace;
 use crate::schema::Schema;
 use indexmap::IndexMap;
 use serde_json::{Map, json};
@@ -79,6 +80,7 @@ impl<'a> Reader<'a> {
     }
 
     fn operation(&mut self, path: &str, method: &str, layers: &[Node<'a>], node: Node<'a>) {
+        pace::breathe();
         let followed = match self.references.follow(node.clone()) {
             Ok(followed) => followed.node,
             Err(problem) => return self.skip(path, method, &node, problem),

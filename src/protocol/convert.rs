@@ -9,6 +9,7 @@ use super::cursor::{Cursor, Kind, digest8};
 use super::version::Version;
 use super::{tasks, text};
 use crate::catalog::{Catalog, Tool};
+use crate::pace;
 use crate::service::Visible;
 use bytes::Bytes;
 use std::collections::HashMap;
@@ -65,6 +66,7 @@ impl Listed {
     fn new<T>(items: impl Iterator<Item = T>, mut write: impl FnMut(&mut Vec<u8>, T) -> Option<usize>) -> Listed {
         let (mut all, mut places) = (vec![b'['], Vec::new());
         for item in items {
+            pace::breathe();
             if !places.is_empty() {
                 all.push(b',');
             }

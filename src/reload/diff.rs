@@ -1,6 +1,7 @@
 //! What a reload changes: for the log, and for the clients.
 
 use crate::catalog::{Action, Catalog, Tool};
+use crate::pace;
 use crate::service::Change;
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ impl Diff {
     pub fn between(before: &Catalog, after: &Catalog) -> Diff {
         let mut diff = Diff::default();
         for (name, tool) in &after.tools {
+            pace::breathe();
             match before.tools.get(name) {
                 None => diff.added.push(name.clone()),
                 Some(old) => {

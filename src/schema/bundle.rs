@@ -4,6 +4,7 @@
 use super::keyword::{Holds, definition_name, each_reference, holds};
 use super::walk::{self, Root};
 use super::{Definition, DefinitionId, Definitions, Direction, Schema};
+use crate::pace;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -258,6 +259,7 @@ impl Strip<'_> {
     }
 
     fn schema(&self, json: &Value, uses: &[DefinitionId]) -> Value {
+        pace::breathe();
         self.with_dropped(json, uses, &HashSet::new())
     }
 

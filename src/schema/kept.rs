@@ -1,6 +1,7 @@
 //! Schemas at rest. A tree of JSON values takes some twenty times the memory of its text, and a catalog of
 //! a thousand tools is read once a tool if at all: so schemas are kept as text and read where they are needed.
 
+use crate::pace;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -26,6 +27,13 @@ struct Inner {
 enum Form {
     Text(Box<str>),
     Tree(Value),
+}
+
+/// Catalogs are freed beside calls, tool by tool.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        pace::breathe();
+    }
 }
 
 /// Compact JSON. (What `Display` writes, at half the cost.)
@@ -54,6 +62,7 @@ pub(crate) fn size(schema: &Value) -> usize {
 impl Kept {
     /// Keeps a schema.
     pub fn new(schema: &Value) -> Kept {
+        pace::breathe();
         let object = schema.get("type").and_then(Value::as_str) == Some("object");
         let mut properties = schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values);
         let plain = object

@@ -8,6 +8,7 @@ use super::kept::size;
 use super::keyword::each_reference;
 use super::kinds::{Kinds, allowed};
 use super::walk::{self, Root};
+use crate::pace;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -56,6 +57,13 @@ struct Part {
     size: usize,
     /// What it refers to.
     names: Vec<String>,
+}
+
+/// Freed beside calls, one by one.
+impl Drop for Part {
+    fn drop(&mut self) {
+        pace::breathe();
+    }
 }
 
 /// As [`relaxed_within`] for a schema whose references are looked up in `root`. `made` holds what earlier
@@ -287,6 +295,7 @@ struct Merged {
 impl<'r, R: Root + ?Sized> Relaxer<'r, R> {
     /// Relaxes one schema; with `inline`, a reference is replaced by what it refers to.
     fn relax(&mut self, schema: &'r Value, depth: usize, inline: bool) -> Value {
+        pace::breathe();
         let Some(members) = schema.as_object() else { return json!({}) };
         if depth > DEEPEST {
             return json!({});

@@ -268,3 +268,21 @@ fn locations_are_resolved_and_shown_without_secrets() {
         assert_eq!(location::shown(location), expected);
     }
 }
+
+/// A long text is searched in steps; where one ends is no place to miss a word at.
+#[test]
+fn references_are_found_wherever_they_stand_in_a_long_text() {
+    const STEP: usize = 1 << 18;
+    for reference in [r#""$ref":"other.yaml""#, r#""\u0024ref":"other.yaml""#, r#""mapping":{"a":"other.yaml"}"#] {
+        for at in (STEP - 24..=STEP + 1).chain([2 * STEP - 3]) {
+            let head = r#"{"openapi":"3.1.0","info":{"description":""#;
+            let tail = r#""},"components":{"schemas":{"A":{"discriminator":{"#;
+            let mut text = format!("{head}{}{tail}", "x".repeat(at - head.len() - tail.len()));
+            assert_eq!(text.len(), at);
+            // Only below `discriminator` a mapping counts; a `$ref` counts there too.
+            text.push_str(reference);
+            text.push_str("}}}}}");
+            assert_eq!(external(&text).len(), 1, "{reference} at {at}");
+        }
+    }
+}

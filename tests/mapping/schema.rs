@@ -73,7 +73,7 @@ fn the_reference_has_every_key_and_examples_that_hold() {
         root["required"] = json!(["example"]);
         let text = format!("example:\n  {}", example.replace('\n', "\n  "));
         let validator = jsonschema::validator_for(&root).unwrap();
-        let tree = super::document(&text).root;
+        let tree = super::document(&text).root.clone();
         let errors: Vec<String> =
             validator.iter_errors(&tree).map(|error| format!("{} {error}", error.instance_path())).collect();
         assert!(errors.is_empty(), "{name}: {errors:#?}");
@@ -177,7 +177,7 @@ fn an_editor_accepts_what_the_program_accepts() {
     let schema = mapping::json_schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let accept = |text: &str| {
-        let tree = super::document(text).root;
+        let tree = super::document(text).root.clone();
         let errors: Vec<String> =
             validator.iter_errors(&tree).map(|error| format!("{} {error}", error.instance_path())).collect();
         assert!(errors.is_empty(), "{errors:#?}");

@@ -62,7 +62,7 @@ pub fn yaml(path: &Path) -> Value {
     let name = path.display().to_string();
     let (document, report) = parse(Arc::new(Source { name: name.clone(), text }), name, &Limits::default());
     assert!(!report.has_errors(), "{}", report.render(false));
-    document.expect("a document").root
+    document.expect("a document").root.clone()
 }
 
 /// Everything that did not come true.

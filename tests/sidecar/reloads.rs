@@ -257,3 +257,11 @@ async fn a_cursor_of_the_old_list_is_refused_rather_than_misread() {
     let next = world.post(&[], &modern("tools/list", json!({"cursor": cursor}))).await;
     assert_eq!(next.body["error"]["code"], -32602, "{next:?}");
 }
+
+#[tokio::test]
+async fn a_fault_while_loading_costs_that_load_and_no_later_one() {
+    let loader = rest_mcp::app::LoadThread::start().unwrap();
+    let failed: Result<(), String> = loader.first(|| async { panic!("a fault") as ((), ()) }).await;
+    assert_eq!(failed, Err("loading was interrupted by a fault of its own".to_owned()));
+    assert_eq!(loader.first(|| async { (1, "freed later") }).await, Ok(1));
+}

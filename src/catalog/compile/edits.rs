@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::mapping::Facts;
 use crate::mapping::{Description, Expose, ToolEdits, ToolRules};
 use crate::openapi::{Api, Operation};
+use crate::pace;
 use crate::template::Template;
 
 /// One tool to be made (or an operation left out, with the reason).
@@ -51,6 +52,7 @@ pub(super) fn wanted_tools<'a>(unit: &'a Unit, at: At<'_>) -> (Vec<Chosen<'a>>, 
     let mut stale = Vec::new();
     for (source, api) in &unit.apis {
         for operation in &api.operations {
+            pace::breathe();
             let edits = by_rules(unit, source, operation, &mut hits, &mut stale, at);
             let mut named = Vec::new();
             for entry in &mut entries {

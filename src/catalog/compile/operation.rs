@@ -8,12 +8,14 @@ use crate::catalog::{Action, Annotations, Input, OperationRef, Output, PollPlan,
 use crate::diagnostic::{Diagnostic, Place, hint::nearest};
 use crate::mapping::{AnnotationEdits, ClientCapability, Description, Paginate, Source, ToolEdits};
 use crate::openapi::{Api, Operation, ParameterIn, RoutePart};
+use crate::pace;
 use crate::request::{self, PathPart};
 use crate::schema::check::Checker;
 use crate::schema::kept::Kept;
 use crate::template::Template;
 use indexmap::IndexMap;
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -70,7 +72,7 @@ impl Compiler<'_> {
                 wanted: choice.name.clone(),
             })
             .collect();
-        let taken: Vec<&str> = self.catalog.tools.keys().chain(self.hidden.keys()).map(String::as_str).collect();
+        let taken: HashSet<&str> = self.catalog.tools.keys().chain(self.hidden.keys()).map(String::as_str).collect();
         let names = tool_names(&candidates, self.profile.name_style, self.profile.max_name.unwrap_or(64));
         let names = apart(names, &candidates, &taken, &chosen);
         self.used_rule_args.clear();
@@ -106,6 +108,7 @@ impl Compiler<'_> {
         name: String,
         at: At<'a>,
     ) {
+        pace::breathe();
         let operation = choice.operation;
         if let Some(reason) = choice.left_out {
             self.skip(choice.source, &operation.method, &operation.path, operation.operation_id.as_deref(), reason);
@@ -430,13 +433,18 @@ fn clip(text: &str, most: usize) -> String {
 }
 
 /// Automatic names that clash with another source's tools get the source's name in front.
-fn apart(names: Vec<String>, candidates: &[NameCandidate], taken: &[&str], chosen: &[Chosen<'_>]) -> Vec<String> {
+fn apart(
+    names: Vec<String>,
+    candidates: &[NameCandidate],
+    taken: &HashSet<&str>,
+    chosen: &[Chosen<'_>],
+) -> Vec<String> {
     names
         .into_iter()
         .zip(candidates)
         .zip(chosen)
         .map(|((name, candidate), choice)| {
-            if candidate.wanted.is_some() || !taken.contains(&name.as_str()) {
+            if candidate.wanted.is_some() || !taken.contains(name.as_str()) {
                 return name;
             }
             let prefixed = NameCandidate { prefix: format!("{}_", choice.source), ..candidate.clone() };

@@ -5,6 +5,7 @@
 //! into its `allOf`. The child means the parent's own members, so it gets the parent without the
 //! list (`PARENT_base`). What circles are left add nothing: `A = A and B` is `B`, `A = A or B` is `B`.
 
+use crate::pace;
 use crate::schema::DefinitionId;
 use crate::schema::keyword::definition_name;
 use serde_json::Value;
@@ -134,6 +135,7 @@ fn each_link(json: &mut Value, link: Link, visit: &mut dyn FnMut(Link, &str) -> 
 }
 
 fn links(json: &mut Value, ids: &HashMap<String, DefinitionId>) -> Vec<(Link, DefinitionId)> {
+    pace::breathe();
     let mut found = Vec::new();
     each_link(json, Link::And, &mut |link, name| {
         found.extend(ids.get(name).map(|&id| (link, id)));

@@ -4,6 +4,7 @@ use super::{At, Reader, cycle, name};
 use crate::document::{self, RefError};
 use crate::openapi::finding::Finding;
 use crate::openapi::node::Node;
+use crate::pace;
 use crate::schema::keyword::each_reference;
 use crate::schema::{Definition, DefinitionId, Definitions, Schema};
 use serde_json::Value;
@@ -96,6 +97,7 @@ impl<'a> Reader<'a> {
     }
 
     fn reserve_name(&mut self, name: &str, node: &Node<'a>) {
+        pace::breathe();
         let target = self.end_of_chain(node.clone()).unwrap_or_else(|_| node.clone());
         let key = (target.document, target.pointer);
         if !self.table.reserved.contains_key(&key) {
@@ -177,6 +179,7 @@ impl<'a> Reader<'a> {
         let ids: HashMap<String, DefinitionId> =
             list.iter().enumerate().map(|(id, (name, _))| (name.clone(), id)).collect();
         let define = |(name, json): (String, Value)| {
+            pace::breathe();
             let mut uses = Vec::new();
             each_reference(&json, &mut |reference| {
                 let id = crate::schema::keyword::definition_name(reference).and_then(|it| ids.get(it));
