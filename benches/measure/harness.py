@@ -169,6 +169,11 @@ class Server:
     def call(self, version, tool, arguments=None, need=None):
         return self.target(version, "tools/call", {"name": tool, "arguments": arguments or {}}, need)
 
+    def logged(self, text):
+        """How many lines of the log hold this text."""
+        with open(self.process.log.name) as log:
+            return sum(text in line for line in log)
+
     def stop(self):
         self.process.stop()
 
