@@ -8,7 +8,7 @@ use rest_mcp::app::{self, Settings};
 use rest_mcp::catalog::compile::{Options, Unit, compile};
 use rest_mcp::catalog::{Action, Tool};
 use rest_mcp::config::ProcessEnvironment;
-use rest_mcp::content::wire::{WireOptions, write_result};
+use rest_mcp::content::wire::{Pieces, WireOptions, write_result};
 use rest_mcp::content::{Content, conform::Shape, from_response};
 use rest_mcp::document::{self, DocumentSet, Limits};
 use rest_mcp::mapping::{Mapping, Source};
@@ -209,7 +209,7 @@ fn contents(stages: &Stages, name: &str, tool: &Tool, body: &str) {
     let options = WireOptions { structured: true, ..WireOptions::default() };
     let done: Content = content();
     stages.time(&format!("wire::write_result, {name}"), || {
-        let mut out = Vec::new();
+        let mut out = Pieces::default();
         write_result(&done, &mut out, &options);
         out
     });

@@ -93,6 +93,13 @@ pub enum Text {
     Plain(String),
     /// The serialization of a JSON value, shared with `structured` where it is the same.
     Json(Json),
+    /// A JSON text as it came, and the same as it stands between the quotes of a JSON string.
+    Read {
+        /// See [`Json::Raw`].
+        json: Bytes,
+        /// See [`wire::write_string`].
+        escaped: Bytes,
+    },
 }
 
 /// Contents of a resource.
@@ -142,6 +149,7 @@ impl Content {
         self.blocks.iter().find_map(|block| match block {
             Block::Text(Text::Plain(text)) => Some(text.clone()),
             Block::Text(Text::Json(json)) => Some(json.to_text()),
+            Block::Text(Text::Read { json, .. }) => Some(String::from_utf8_lossy(json).into_owned()),
             _ => None,
         })
     }

@@ -50,6 +50,8 @@
 //! - Of a long answer only what `pick` and `select` look at is read into values; a filter that fails on the part runs again on
 //!   the whole, so that its error tells of the whole. Common filters need no values at all (`content/shape/direct`); whatever
 //!   is out of the ordinary for them is left to the interpreter, which thereby decides what every filter means.
+//! - An answer that goes through whole is escaped while it is read against its schema (`content/conform/sink`): the reader
+//!   knows where the quotes are. Long parts of a reply are sent from where they lie ([`content::wire::Pieces`]).
 //! - Event streams of HTTP/1 are written by [`transport`] itself: the HTTP library would hold 25 kB for each that is silent.
 //! - An API that repeats a secret of the request it got shows stars to the model; secrets of digits alone or of less than
 //!   eight bytes are left, they can't be told from data (`request/mask`).

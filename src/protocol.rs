@@ -30,7 +30,7 @@ pub use events::Level;
 pub(crate) use legacy::{Admission, Session};
 pub(crate) use modern::header_without_claim;
 pub(crate) use queue::Queue;
-pub(crate) use reply::{Reply, Shared};
+pub(crate) use reply::Reply;
 pub(crate) use subscribe::{EVERYTHING, list_changed, updated};
 pub use version::Version;
 
@@ -52,8 +52,6 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use version::Structured;
 
-/// Lists of fewer bytes are copied into each reply.
-const SHARED_FROM: usize = 64 * 1024;
 /// Reloads during one request after which it gives up.
 const MOST_RELOADS: usize = 8;
 
@@ -426,16 +424,13 @@ impl Server {
         if kind == Kind::Tools {
             self.record(scope, params.meta.as_ref(), Event::List { count: part.count });
         }
-        let mut shared = None;
-        let reply = Reply::result(id.as_json(), |out| {
+        Ok(Reply::in_pieces(id.as_json(), |pieces| {
+            let out = &mut pieces.text;
             out.extend_from_slice(if version.is_modern() { b"{\"resultType\":\"complete\",\"" } else { b"{\"" });
             out.extend_from_slice(kind.member().as_bytes());
             out.extend_from_slice(b"\":");
-            if part.items.len() >= SHARED_FROM {
-                shared = Some(Shared { at: out.len(), text: part.items });
-            } else {
-                out.extend_from_slice(&part.items);
-            }
+            pieces.push(&part.items);
+            let out = &mut pieces.text;
             if let Some(next) = next {
                 out.extend_from_slice(format!(r#","nextCursor":"{next}""#).as_bytes());
             }
@@ -447,8 +442,7 @@ impl Server {
             }
             text::put_meta(out, self.result_meta(version), None);
             out.push(b'}');
-        });
-        Ok(Reply { shared, ..reply })
+        }))
     }
 
     /// Unique per process, and not to be guessed from another.

@@ -3,6 +3,7 @@
 mod bodies;
 mod direct;
 mod errors;
+mod escaping;
 mod filters;
 mod headers;
 mod large;
@@ -204,6 +205,7 @@ pub fn spoken(content: &Content) -> Vec<String> {
         .map(|block| match block {
             Block::Text(Text::Plain(text)) => text.clone(),
             Block::Text(Text::Json(json)) => json.to_text(),
+            Block::Text(Text::Read { json, .. }) => String::from_utf8_lossy(json).into_owned(),
             Block::Image { data, mime_type } => format!("image {mime_type} {}", data.len()),
             Block::Audio { data, mime_type } => format!("audio {mime_type} {}", data.len()),
             Block::Resource(resource) => {

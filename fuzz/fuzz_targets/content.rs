@@ -9,7 +9,7 @@ use common::api;
 use libfuzzer_sys::fuzz_target;
 use rest_mcp::catalog::{Arguments, Catalog};
 use rest_mcp::content::from_response;
-use rest_mcp::content::wire::{WireOptions, write_result};
+use rest_mcp::content::wire::{Pieces, WireOptions, write_result};
 use rest_mcp::document::DocumentSet;
 use rest_mcp::mapping::Mapping;
 use rest_mcp::response::Response;
@@ -125,8 +125,9 @@ fuzz_target!(|input: &[u8]| {
             result_type: known,
             server_info: None,
         };
-        let mut out = Vec::new();
+        let mut out = Pieces::default();
         write_result(&content, &mut out, &options);
+        let out = out.whole();
         assert!(!out.contains(&b'\n') && !out.contains(&b'\r'));
         let result: Value = serde_json::from_slice(&out).expect("JSON");
         assert!(result["content"].is_array());

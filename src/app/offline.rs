@@ -202,8 +202,8 @@ fn answered(requests: &Map<String, Value>, answers: &Map<String, Value>) -> Resu
 
 /// The result as the newest revision writes it.
 fn shown(content: &Content) -> Value {
-    let mut out = Vec::new();
+    let mut out = wire::Pieces::default();
     let options = wire::WireOptions { structured: true, audio: true, links: true, ..wire::WireOptions::default() };
     wire::write_result(content, &mut out, &options);
-    serde_json::from_slice(&out).unwrap_or(Value::Null)
+    serde_json::from_slice(&out.whole()).unwrap_or(Value::Null)
 }

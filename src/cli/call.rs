@@ -63,9 +63,9 @@ impl Call {
     }
 
     fn answer(&self, content: &Content) -> u8 {
-        let mut out = Vec::new();
+        let mut out = wire::Pieces::default();
         wire::write_result(content, &mut out, &newest());
-        print(&format!("{}\n", String::from_utf8_lossy(&out)));
+        print(&format!("{}\n", String::from_utf8_lossy(&out.whole())));
         u8::from(content.is_error)
     }
 

@@ -93,7 +93,10 @@ impl<'a> Builder<'a> {
         let kind = self.plan.map_or(ResultKind::Auto, |plan| plan.kind);
         let look = match self.plan {
             Some(plan) if kind != ResultKind::Resource && plan.takes_part() => Look::Part(plan),
-            _ => Look::Shape(self.shape.filter(|_| transparent && kind == ResultKind::Auto)),
+            _ if transparent && kind != ResultKind::Resource => {
+                Look::Whole(self.shape.filter(|_| kind == ResultKind::Auto))
+            }
+            _ => Look::Json,
         };
         let mut body = decode::decode(response, look);
         let mut shaped = None;
@@ -102,7 +105,7 @@ impl<'a> Builder<'a> {
         {
             shaped = plan.apply_part(part, self.arguments);
             if shaped.is_none() {
-                body = decode::decode(response, Look::Shape(None));
+                body = decode::decode(response, Look::Json);
             }
         }
         if kind == ResultKind::Resource {
@@ -110,16 +113,16 @@ impl<'a> Builder<'a> {
         }
         match body {
             Body::Empty => self.without_body(self.empty_text(response)),
-            Body::Json(text, verdict) if transparent => self.raw(text, verdict),
-            Body::Json(text, _) => match self.plan {
+            Body::Whole(text, escaped, verdict) => self.raw(text, Some(escaped), verdict),
+            Body::Json(text) => match self.plan {
                 Some(plan) => self.shaped(plan.apply_text(&text, self.arguments), Vec::new(), Vec::new()),
-                None => self.raw(text, Verdict::Conforms),
+                None => self.raw(text, None, Verdict::Conforms),
             },
             Body::Part(part) => match shaped {
                 Some(shaped) => self.shaped(shaped, Vec::new(), Vec::new()),
                 None => {
                     let verdict = self.shape.map_or(Verdict::Conforms, |shape| shape.accepts(&part.text));
-                    self.raw(part.text, verdict)
+                    self.raw(part.text, None, verdict)
                 }
             },
             Body::Sequence(items) => self.value(Value::Array(items), Vec::new(), Vec::new()),
@@ -144,9 +147,13 @@ impl<'a> Builder<'a> {
     }
 
     /// JSON whose bytes go through.
-    fn raw(&self, text: Bytes, verdict: Verdict) -> Content {
+    fn raw(&self, text: Bytes, escaped: Option<Bytes>, verdict: Verdict) -> Content {
         let json = Json::Raw(text.clone());
-        let mut content = Content { blocks: vec![Block::Text(Text::Json(json.clone()))], ..Content::default() };
+        let shown = match escaped {
+            Some(escaped) => Text::Read { json: text.clone(), escaped },
+            None => Text::Json(json.clone()),
+        };
+        let mut content = Content { blocks: vec![Block::Text(shown)], ..Content::default() };
         let structured = self.plan.is_none_or(Compiled::is_structured);
         match (verdict, self.shape) {
             _ if !structured => {}
@@ -276,7 +283,7 @@ impl<'a> Builder<'a> {
         let declared = response.media_type().map(|media_type| media_type.essence.into_owned());
         let (mime_type, text, data) = match body {
             Body::Empty => return self.without_body(self.empty_text(response)),
-            Body::Json(text, _) | Body::Part(Part { text, .. }) => {
+            Body::Json(text) | Body::Whole(text, ..) | Body::Part(Part { text, .. }) => {
                 (declared, Some(String::from_utf8_lossy(&text).into_owned()), Bytes::new())
             }
             Body::Sequence(_) => (declared, Some(String::from_utf8_lossy(&response.body).into_owned()), Bytes::new()),

@@ -8,9 +8,11 @@ mod compile;
 mod known;
 mod read;
 mod repair;
+mod sink;
 
 pub(super) use known::{Known, NOWHERE};
 pub(super) use read::Reader;
+pub(super) use sink::{Blind, Escaping, Sink};
 
 use crate::schema::kinds::Kinds;
 use serde_json::Value;
@@ -130,20 +132,17 @@ impl Shape {
 
     /// Reads bytes, building nothing: linear in their length.
     pub fn accepts(&self, json: &[u8]) -> Verdict {
-        if is_utf8(json) { accept::accepts(self, json).0 } else { Verdict::NotJson }
+        if is_utf8(json) { accept::accepts(self, json, Blind).0 } else { Verdict::NotJson }
     }
 
     /// [`Shape::accepts`] of bytes that are known to be UTF-8, where a lone surrogate is no JSON either: it is legal in the
     /// grammar but stands for no text, and clients refuse the whole message. Without a shape it is the grammar alone.
-    pub(super) fn judge(shape: Option<&Shape>, json: &[u8]) -> Verdict {
-        let (verdict, lone) = match shape {
-            Some(shape) => accept::accepts(shape, json),
-            None => match accept::is_json(json) {
-                (true, lone) => (Verdict::Conforms, lone),
-                (false, lone) => (Verdict::NotJson, lone),
-            },
+    pub(super) fn judge<S: Sink>(shape: Option<&Shape>, json: &[u8], sink: S) -> (Verdict, S) {
+        let (verdict, read) = match shape {
+            Some(shape) => accept::accepts(shape, json, sink),
+            None => accept::is_json(json, sink),
         };
-        if lone { Verdict::NotJson } else { verdict }
+        (if read.saw_lone_surrogate() { Verdict::NotJson } else { verdict }, read.into_sink())
     }
 
     fn node(&self, id: u32) -> Option<&Node> {

@@ -24,8 +24,10 @@ use serde_json::Value;
 pub(super) enum Body {
     /// No bytes.
     Empty,
-    /// One JSON text in UTF-8, and what it is to the tool's output schema (`Conforms` without one).
-    Json(Bytes, Verdict),
+    /// One JSON text in UTF-8.
+    Json(Bytes),
+    /// One JSON text in UTF-8, the same escaped, and what it is to the tool's output schema (`Conforms` without one).
+    Whole(Bytes, Bytes, Verdict),
     /// The part of such a text that a mapping is about ([`Look::Part`]).
     Part(Part),
     /// A sequence of JSON texts (NDJSON, JSON Seq, SSE) as a list.
@@ -99,8 +101,9 @@ fn json_body(response: &Response, declared: Option<&MediaType<'_>>, charset: Opt
 /// The body where a text is JSON.
 fn json(text: &Bytes, found: Found) -> Option<Body> {
     match found {
-        Found::Verdict(Verdict::NotJson) => None,
-        Found::Verdict(verdict) => Some(Body::Json(text.clone(), verdict)),
+        Found::Verdict(Verdict::NotJson) | Found::Whole(Verdict::NotJson, _) => None,
+        Found::Verdict(_) => Some(Body::Json(text.clone())),
+        Found::Whole(verdict, escaped) => Some(Body::Whole(text.clone(), escaped, verdict)),
         Found::Part(part) => Some(Body::Part(part)),
     }
 }
@@ -140,9 +143,9 @@ fn other(kind: Kind, body: &Bytes, charset: Option<&str>) -> Body {
 /// The value of an answer, for pages, polls, steps and caches: JSON as a tree, a sequence as a list, text as
 /// a string, binary as base64, an empty body as null.
 pub fn value_of(response: &Response) -> Value {
-    match decode(response, Look::Shape(None)) {
+    match decode(response, Look::Json) {
         Body::Empty => Value::Null,
-        Body::Json(text, _) | Body::Part(Part { text, .. }) => {
+        Body::Json(text) | Body::Whole(text, ..) | Body::Part(Part { text, .. }) => {
             serde_json::from_slice(&text).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&text).into_owned()))
         }
         Body::Sequence(items) => Value::Array(items),

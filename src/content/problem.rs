@@ -102,7 +102,7 @@ fn hint(action: &RequestAction, status: StatusCode) -> Option<&str> {
 }
 
 fn useful_part(response: &Response, action: Option<&RequestAction>) -> Option<String> {
-    let part = match decode::decode(response, decode::Look::Shape(None)) {
+    let part = match decode::decode(response, decode::Look::Json) {
         Body::Empty | Body::Image(..) | Body::Audio(..) | Body::File(_, _, None) => return None,
         Body::Text(text, true) => decode::readable(&text),
         Body::Text(text, false) | Body::File(_, _, Some(text)) => {
@@ -112,7 +112,7 @@ fn useful_part(response: &Response, action: Option<&RequestAction>) -> Option<St
                 text
             }
         }
-        Body::Json(text, _) | Body::Part(Part { text, .. }) => {
+        Body::Json(text) | Body::Whole(text, ..) | Body::Part(Part { text, .. }) => {
             from_json(&serde_json::from_slice(&text).unwrap_or_default(), action)?
         }
         Body::Sequence(items) => from_json(&Value::Array(items), action)?,

@@ -1,10 +1,13 @@
-//! `CallToolResult` straight into one buffer.
+//! `CallToolResult` straight into its pieces.
 //!
-//! After HTTP this is the hottest code of a call: JSON from the API is copied once raw (for
-//! `structuredContent`) and once escaped (for the text block); no intermediate string is made.
+//! After HTTP this is the hottest code of a call: JSON from the API goes out as it came (for `structuredContent`) and
+//! escaped (for the text block). Long ones are pieces of their own, which nobody copies ([`Pieces`]).
 
-mod escape;
+pub(super) mod escape;
+mod pieces;
+
 pub use escape::write_string;
+pub use pieces::Pieces;
 
 use super::{Block, Content, Json, ResourceBody, ResourceContents, Text};
 use base64::Engine;
@@ -32,28 +35,39 @@ pub struct WireOptions<'a> {
     pub server_info: Option<&'a str>,
 }
 
-/// Appends the whole `CallToolResult` object. Never a raw newline, so that it fits on one line of stdio.
-pub fn write_result(content: &Content, out: &mut Vec<u8>, options: &WireOptions<'_>) {
-    out.reserve(estimate(content, options));
-    out.extend_from_slice(b"{\"content\":[");
+/// Appends the whole `CallToolResult` object, long parts of it as pieces of their own. Never a raw newline, so that it fits on one line of stdio.
+pub fn write_result(content: &Content, pieces: &mut Pieces, options: &WireOptions<'_>) {
+    pieces.text.reserve(estimate(content, options));
+    pieces.text.extend_from_slice(b"{\"content\":[");
     for (index, block) in content.blocks.iter().enumerate() {
         if index > 0 {
-            out.push(b',');
+            pieces.text.push(b',');
         }
-        write_block(block, out, options);
+        match block {
+            Block::Text(Text::Read { escaped, .. }) => {
+                pieces.text.extend_from_slice(b"{\"type\":\"text\",\"text\":\"");
+                pieces.push(escaped);
+                pieces.text.extend_from_slice(b"\"}");
+            }
+            block => write_block(block, &mut pieces.text, options),
+        }
     }
-    out.push(b']');
+    pieces.text.push(b']');
     if let Some(json) = content.structured.as_ref().filter(|_| options.structured && !content.is_error) {
-        out.extend_from_slice(b",\"structuredContent\":");
+        pieces.text.extend_from_slice(b",\"structuredContent\":");
         let wrapped = options.wrap_structured && (options.wrap_objects || !json.is_object());
         if wrapped {
-            out.extend_from_slice(b"{\"result\":");
+            pieces.text.extend_from_slice(b"{\"result\":");
         }
-        write_json(json, out);
+        match json {
+            Json::Raw(bytes) if !breaks_lines(bytes) => pieces.push(bytes),
+            json => write_json(json, &mut pieces.text),
+        }
         if wrapped {
-            out.push(b'}');
+            pieces.text.push(b'}');
         }
     }
+    let out = &mut pieces.text;
     if content.is_error {
         out.extend_from_slice(b",\"isError\":true");
     }
@@ -72,6 +86,11 @@ pub fn write_block(block: &Block, out: &mut Vec<u8>, options: &WireOptions<'_>) 
             match text {
                 Text::Plain(text) => write_string(text, out),
                 Text::Json(Json::Raw(bytes)) => escape::quoted(bytes, out),
+                Text::Read { escaped, .. } => {
+                    out.push(b'"');
+                    out.extend_from_slice(escaped);
+                    out.push(b'"');
+                }
                 Text::Json(Json::Tree(value)) => escape::quoted_value(value, out),
             }
             out.push(b'}');
@@ -141,7 +160,7 @@ pub fn write_json(json: &Json, out: &mut Vec<u8>) {
         Json::Raw(bytes) => {
             let start = out.len();
             out.extend_from_slice(bytes);
-            if memchr::memchr2(b'\n', b'\r', bytes).is_none() {
+            if !breaks_lines(bytes) {
                 return;
             }
             // Inside strings JSON has no raw line break (RFC 8259 §7), so each one is whitespace.
@@ -153,6 +172,11 @@ pub fn write_json(json: &Json, out: &mut Vec<u8>) {
         }
         Json::Tree(value) => write_value(value, out),
     }
+}
+
+/// True if a JSON text goes over several lines.
+fn breaks_lines(json: &[u8]) -> bool {
+    memchr::memchr2(b'\n', b'\r', json).is_some()
 }
 
 /// Appends base64 with quotes.
@@ -215,12 +239,17 @@ fn estimate(content: &Content, options: &WireOptions<'_>) -> usize {
         Json::Raw(bytes) => bytes.len(),
         Json::Tree(_) => 256,
     };
+    let beside = |json: &Json| match json {
+        Json::Raw(bytes) => Pieces::copied(bytes),
+        Json::Tree(_) => 256,
+    };
     let blocks: usize = content
         .blocks
         .iter()
         .map(|block| match block {
             Block::Text(Text::Plain(text)) => text.len() + text.len() / 8,
             Block::Text(Text::Json(value)) => json(value) + json(value) / 4,
+            Block::Text(Text::Read { escaped, .. }) => Pieces::copied(escaped),
             Block::Image { data, .. } | Block::Audio { data, .. } => data.len() / 3 * 4,
             Block::Resource(ResourceContents { body: ResourceBody::Blob(data), .. }) => data.len() / 3 * 4,
             Block::Resource(ResourceContents { body: ResourceBody::Text(text), .. }) => text.len() + text.len() / 8,
@@ -228,6 +257,6 @@ fn estimate(content: &Content, options: &WireOptions<'_>) -> usize {
         })
         .map(|length| length + 96)
         .sum();
-    let structured = content.structured.as_ref().filter(|_| options.structured).map_or(0, json);
+    let structured = content.structured.as_ref().filter(|_| options.structured).map_or(0, beside);
     blocks + structured + 192
 }

@@ -6,7 +6,8 @@ use super::jsonrpc::{Meta, Params, Request, is_object, string};
 use super::queue::Queue;
 use super::version::Version;
 use super::{Scope, Server, convert, text};
-use crate::content::{Content, wire};
+use crate::content::Content;
+use crate::content::wire::{self, Pieces};
 use crate::service::{
     ClientFeatures, Completion, Context, Events, Failure, Outcome, Peer, PromptResult, ReadResult, Round,
     TASKS_EXTENSION, TraceContext,
@@ -281,7 +282,7 @@ pub(crate) async fn run(
 }
 
 /// Appends the result object.
-pub(crate) fn write(server: &Server, out: &mut Vec<u8>, call: &Call<'_>, done: &Done, version: Version) {
+pub(crate) fn write(server: &Server, pieces: &mut Pieces, call: &Call<'_>, done: &Done, version: Version) {
     if let Done::Tool(content) = done {
         let wrap = match call {
             Call::Tool { name, .. } if !version.is_modern() && content.structured.is_some() => {
@@ -289,8 +290,9 @@ pub(crate) fn write(server: &Server, out: &mut Vec<u8>, call: &Call<'_>, done: &
             }
             _ => false,
         };
-        return wire::write_result(content, out, &server.wire_options(version, wrap));
+        return wire::write_result(content, pieces, &server.wire_options(version, wrap));
     }
+    let out = &mut pieces.text;
     out.push(b'{');
     if version.is_modern() {
         out.extend_from_slice(b"\"resultType\":\"complete\",");

@@ -253,5 +253,5 @@ async fn call(
         task.done(done);
         return Ok(tasks::create(server, request, &task));
     }
-    Ok(Reply::result(request.id.as_json(), |out| calls::write(server, out, &call, &done, version)))
+    Ok(Reply::in_pieces(request.id.as_json(), |out| calls::write(server, out, &call, &done, version)))
 }

@@ -184,7 +184,7 @@ async fn call(
         Err(failure) => Err(RpcError::from_failure(failure, version)),
         Ok(Err(task)) => Ok(tasks::create(server, request, &task)),
         Ok(Ok(Outcome::Complete(done))) => {
-            Ok(Reply::result(request.id.as_json(), |out| calls::write(server, out, &call, &done, version)))
+            Ok(Reply::in_pieces(request.id.as_json(), |out| calls::write(server, out, &call, &done, version)))
         }
         Ok(Ok(Outcome::InputRequired { requests, state })) => {
             input_required(server, request, described, requests, state)

@@ -298,7 +298,7 @@ fn contents(content: &Content, uri: &str, mime_type: Option<&str>) -> Vec<Resour
     for block in &content.blocks {
         all.push(match block {
             Block::Text(Text::Plain(text)) => make(Some("text/plain"), ResourceBody::Text(text.clone())),
-            Block::Text(Text::Json(Json::Raw(bytes))) => {
+            Block::Text(Text::Json(Json::Raw(bytes)) | Text::Read { json: bytes, .. }) => {
                 make(Some("application/json"), ResourceBody::Text(String::from_utf8_lossy(bytes).into_owned()))
             }
             Block::Text(Text::Json(Json::Tree(value))) => {

@@ -183,7 +183,9 @@ pub(super) fn value_of(content: &Content) -> Value {
         Some(Json::Raw(bytes)) => serde_json::from_slice(bytes).unwrap_or(Value::Null),
         None => match content.blocks.first() {
             Some(Block::Text(Text::Json(Json::Tree(value)))) => value.as_ref().clone(),
-            Some(Block::Text(Text::Json(Json::Raw(bytes)))) => serde_json::from_slice(bytes).unwrap_or(Value::Null),
+            Some(Block::Text(Text::Json(Json::Raw(bytes)) | Text::Read { json: bytes, .. })) => {
+                serde_json::from_slice(bytes).unwrap_or(Value::Null)
+            }
             Some(Block::Text(Text::Plain(text))) => Value::String(text.clone()),
             _ => Value::Null,
         },

@@ -98,7 +98,7 @@ impl Connection {
             }
             Ok(Incoming::One(Message::Request(request))) => {
                 let reply = self.answer(&request, &CancellationToken::new()).await;
-                self.send(reply.whole()).await;
+                self.send(reply.body.whole()).await;
             }
             Ok(Incoming::Batch(items)) => {
                 if let Some(error) = self.batch_problem(items.len(), frame.len()) {
@@ -151,7 +151,7 @@ impl Connection {
             };
             this.session.release(&id);
             if let Some(reply) = reply.filter(|_| !token.is_cancelled()) {
-                this.send(reply.whole()).await;
+                this.send(reply.body.whole()).await;
             }
             drop(hold);
         });
@@ -233,7 +233,7 @@ impl Connection {
             reply = self.answer(&request, &token) => Some(reply),
         };
         self.session.release(request.id.as_json());
-        reply.filter(|_| !token.is_cancelled()).map(Reply::whole)
+        reply.filter(|_| !token.is_cancelled()).map(|reply| reply.body.whole())
     }
 
     /// Tells the peer of a change, if its session is past the handshake. False: the peer reads too

@@ -267,7 +267,7 @@ fn bare(status: StatusCode) -> Response<Body> {
 /// A refusal for a reason of the transport's own; always with a JSON-RPC body, so that no client
 /// mistakes it for an older kind of server.
 fn refusal(status: StatusCode, text: impl Into<std::borrow::Cow<'static, str>>) -> Response<Body> {
-    json(status, Body::full(RpcError::new(INVALID_REQUEST, text).write(None)))
+    json(status, Body::new(RpcError::new(INVALID_REQUEST, text).write(None).into()))
 }
 
 fn crowded() -> Response<Body> {

@@ -3,14 +3,15 @@
 use super::{Make, answer, content_of};
 use bytes::Bytes;
 use proptest::prelude::*;
-use rest_mcp::content::wire::{WireOptions, write_resource, write_result, write_string};
+use rest_mcp::content::wire::{Pieces, WireOptions, write_resource, write_result, write_string};
 use rest_mcp::content::{Block, Content, Json, ResourceBody, ResourceContents, Text};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 fn wire(content: &Content, options: &WireOptions<'_>) -> Value {
-    let mut out = b"x".to_vec();
+    let mut out = Pieces::from(b"x".to_vec());
     write_result(content, &mut out, options);
+    let out = out.whole();
     assert!(!out.contains(&b'\n') && !out.contains(&b'\r'), "a raw line break would end the message on stdio");
     serde_json::from_slice(&out[1..]).unwrap()
 }

@@ -4,7 +4,7 @@ use super::run::StoryEnvironment;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use rest_mcp::app::{self, Inputs, Settings};
-use rest_mcp::content::wire::{WireOptions, write_result};
+use rest_mcp::content::wire::{Pieces, WireOptions, write_result};
 use rest_mcp::request::Request;
 use rest_mcp::service::{ClientFeatures, Context, Handler, Outcome, Round, Service};
 use serde_json::{Map, Value, json};
@@ -110,10 +110,10 @@ async fn called(service: &Service, tool: &str, args: Value) -> Value {
     let raw = serde_json::value::to_raw_value(&args).unwrap();
     let outcome = service.call_tool(&Context::local(), tool, Some(&raw), Round::default()).await.unwrap();
     let Outcome::Complete(content) = outcome else { panic!("{tool} asks") };
-    let mut out = Vec::new();
+    let mut out = Pieces::default();
     let options = WireOptions { structured: true, audio: true, links: true, ..WireOptions::default() };
     write_result(&content, &mut out, &options);
-    serde_json::from_slice(&out).unwrap()
+    serde_json::from_slice(&out.whole()).unwrap()
 }
 
 fn decoded(text: &str) -> String {

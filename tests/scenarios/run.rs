@@ -6,7 +6,7 @@ use rest_mcp::access::Caller;
 use rest_mcp::app::{self, Inputs, Settings};
 use rest_mcp::catalog::{Catalog, Tool};
 use rest_mcp::config::ProcessEnvironment;
-use rest_mcp::content::wire::{WireOptions, write_resource, write_result};
+use rest_mcp::content::wire::{Pieces, WireOptions, write_resource, write_result};
 use rest_mcp::content::{Content, ResourceContents};
 use rest_mcp::diagnostic::{Severity, Source};
 use rest_mcp::document::{Limits, parse};
@@ -385,9 +385,9 @@ fn ended<T>(outcome: Result<Outcome<T>, Failure>, show: impl FnOnce(T) -> Value)
 /// A result as it goes over the wire, with `text` (all text blocks, joined by line feeds) and `json` for short.
 fn result(content: Content) -> Value {
     let options = WireOptions { structured: true, audio: true, links: true, ..WireOptions::default() };
-    let mut out = Vec::new();
+    let mut out = Pieces::default();
     write_result(&content, &mut out, &options);
-    let mut value: Value = serde_json::from_slice(&out).unwrap();
+    let mut value: Value = serde_json::from_slice(&out.whole()).unwrap();
     let texts: Vec<String> = value["content"]
         .as_array()
         .unwrap()

@@ -3,14 +3,15 @@
 
 use super::known::{Known, NOWHERE};
 use super::read::Reader;
+use super::sink::Sink;
 use super::{ANY, Node, Shape, Verdict};
 use crate::schema::kinds::Kinds;
 
-/// What the text is to the shape, and whether it holds a lone surrogate.
-pub(super) fn accepts(shape: &Shape, text: &[u8]) -> (Verdict, bool) {
+/// What the text is to the shape, and the reader that read it.
+pub(super) fn accepts<'j, S: Sink>(shape: &Shape, text: &'j [u8], sink: S) -> (Verdict, Reader<'j, S>) {
     let nodes = shape.nodes.len();
     let known = Known::new(text, nodes + 1);
-    let mut run = Run { shape, json: Reader::new(text), known };
+    let mut run = Run { shape, json: Reader::with(text, sink), known };
     let verdict = match run.value(shape.root, nodes as u32) {
         Some(conforms) if run.json.is_at_end() => {
             if conforms {
@@ -21,26 +22,27 @@ pub(super) fn accepts(shape: &Shape, text: &[u8]) -> (Verdict, bool) {
         }
         _ => Verdict::NotJson,
     };
-    (verdict, run.json.saw_lone_surrogate())
+    (verdict, run.json)
 }
 
-/// True for one well-formed JSON text, as [`accepts`] reads it, and whether it holds a lone surrogate.
-pub(super) fn is_json(text: &[u8]) -> (bool, bool) {
-    let mut json = Reader::new(text);
+/// Whether it is one well-formed JSON text, as [`accepts`] reads it.
+pub(super) fn is_json<S: Sink>(text: &[u8], sink: S) -> (Verdict, Reader<'_, S>) {
+    let mut json = Reader::with(text, sink);
     let good = Known::new(text, 1).skip(&mut json, 0).is_some() && json.is_at_end();
-    (good, json.saw_lone_surrogate())
+    (if good { Verdict::Conforms } else { Verdict::NotJson }, json)
 }
 
-struct Run<'s, 'j> {
+struct Run<'s, 'j, S: Sink> {
     shape: &'s Shape,
-    json: Reader<'j>,
+    json: Reader<'j, S>,
     /// A place for each node, and more for what no node is about: what a step leads to there is nothing.
-    known: Known,
+    known: Known<S>,
 }
 
-impl<'s> Run<'s, '_> {
+impl<'s, S: Sink> Run<'s, '_, S> {
     /// Reads a value against one node, or at a place where there is none; `None` where the text is no JSON.
-    #[inline]
+    // Inlined, so that scalars are read where they are met.
+    #[inline(always)]
     fn value(&mut self, id: u32, place: u32) -> Option<bool> {
         let first = self.json.next();
         if matches!(first, b'{' | b'[') {
@@ -53,6 +55,7 @@ impl<'s> Run<'s, '_> {
         self.json.scalar(first, node.kinds).map(|kind| node.kinds.meets(kind))
     }
 
+    #[inline(never)]
     fn container(&mut self, first: u8, id: u32, place: u32) -> Option<bool> {
         let Some(node) = self.shape.node(id) else { return self.known.skip(&mut self.json, place).map(|()| true) };
         if !node.closure.is_empty() {
@@ -75,7 +78,16 @@ impl<'s> Run<'s, '_> {
             return Some(true);
         }
         let (mut at, mut guess) = (0, 0);
+        let shape = self.shape;
+        let wanted = |id| match shape.node(id) {
+            None => Kinds::ALL,
+            Some(node) if node.closure.is_empty() => node.kinds,
+            Some(_) => Kinds::NONE,
+        };
         loop {
+            if self.known.rush(&mut self.json, place, &mut at, wanted) {
+                return Some(true);
+            }
             let (id, below) = match self.known.follow(&mut self.json, place, &mut at) {
                 Some(member) => (member.to, member.below),
                 None => {

@@ -1,18 +1,22 @@
 //! A cursor over one JSON text (RFC 8259) that builds nothing. Every method gives `None` where the text
 //! is no JSON; the cursor is not used after that.
 
+use super::sink::{Blind, Sink};
 use crate::schema::kinds::Kinds;
 
 /// Deepest nesting that is read; the same as everywhere else in this crate.
 const DEEPEST: u32 = 127;
 
-pub(in crate::content) struct Reader<'j> {
+pub(in crate::content) struct Reader<'j, S = Blind> {
     bytes: &'j [u8],
     at: usize,
     depth: u32,
     deepest: u32,
     lone: bool,
+    sink: S,
 }
+
+mod short;
 
 /// A byte that no JSON text holds outside strings: what is read past the end.
 const END: u8 = 0;
@@ -20,17 +24,34 @@ const END: u8 = 0;
 impl<'j> Reader<'j> {
     /// Bytes that are not UTF-8 are read too: whoever wants that looks.
     pub fn new(text: &'j [u8]) -> Reader<'j> {
-        Reader { bytes: text, at: 0, depth: 0, deepest: DEEPEST, lone: false }
+        Reader::with(text, Blind)
     }
 
     /// The same for another text.
     pub fn anew<'o>(&self, text: &'o [u8]) -> Reader<'o> {
-        Reader { bytes: text, at: 0, depth: 0, deepest: self.deepest, lone: false }
+        Reader::new(text).no_deeper(self.deepest)
     }
 
     /// Reads nothing that is nested deeper than this.
     pub fn no_deeper(self, deepest: u32) -> Reader<'j> {
         Reader { deepest: deepest.min(DEEPEST), ..self }
+    }
+
+    /// Goes back to where a value begins, behind which the cursor stands, or to where it ends.
+    pub fn go_to(&mut self, at: usize) {
+        self.at = at;
+    }
+}
+
+impl<'j, S: Sink> Reader<'j, S> {
+    /// Gives all that is read to a sink.
+    pub fn with(text: &'j [u8], sink: S) -> Self {
+        Reader { bytes: text, at: 0, depth: 0, deepest: DEEPEST, lone: false, sink }
+    }
+
+    /// The sink, with all that was read.
+    pub fn into_sink(self) -> S {
+        self.sink
     }
 
     #[inline]
@@ -43,7 +64,10 @@ impl<'j> Reader<'j> {
     pub fn next(&mut self) -> u8 {
         loop {
             match self.peek() {
-                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
+                byte @ (b' ' | b'\n' | b'\r' | b'\t') => {
+                    self.at += 1;
+                    self.sink.white(byte);
+                }
                 byte => return byte,
             }
         }
@@ -61,10 +85,11 @@ impl<'j> Reader<'j> {
         here.is_some() && here == self.bytes.get(from..from + length)
     }
 
-    /// Goes on by so many bytes, which were read before in another place.
+    /// Goes on by so many bytes, which were read before in another place and kept for the sink.
     #[inline]
-    pub fn pass(&mut self, length: usize) {
+    pub fn pass(&mut self, length: usize, kept: &S::Kept) {
         self.at += length;
+        self.sink.again(kept);
     }
 
     /// What was read from `start` on.
@@ -81,13 +106,11 @@ impl<'j> Reader<'j> {
     #[inline]
     pub fn take(&mut self, byte: u8) -> bool {
         let found = self.next() == byte;
-        self.at += usize::from(found);
+        if found {
+            self.at += 1;
+            self.sink.byte(byte);
+        }
         found
-    }
-
-    /// Goes back to where a value begins, behind which the cursor stands, or to where it ends.
-    pub fn go_to(&mut self, at: usize) {
-        self.at = at;
     }
 
     /// Bytes read so far.
@@ -104,6 +127,7 @@ impl<'j> Reader<'j> {
     #[inline]
     pub fn enter(&mut self, close: u8) -> Option<bool> {
         self.at += 1;
+        self.sink.byte(if close == b'}' { b'{' } else { b'[' });
         self.depth += 1;
         if self.depth > self.deepest {
             return None;
@@ -118,10 +142,12 @@ impl<'j> Reader<'j> {
     pub fn more(&mut self, close: u8) -> Option<bool> {
         if self.peek() == b',' {
             self.at += 1;
+            self.sink.byte(b',');
             return Some(true);
         }
         let byte = self.next();
         self.at += 1;
+        self.sink.byte(byte);
         if byte == b',' {
             Some(true)
         } else if byte == close {
@@ -166,7 +192,10 @@ impl<'j> Reader<'j> {
         self.next();
         let Some(rest) = self.bytes.get(self.at..) else { return false };
         let found = rest.get(..quoted.len()).is_some_and(|here| same(here, quoted.as_bytes()));
-        self.at += if found { quoted.len() } else { 0 };
+        if found {
+            self.at += quoted.len();
+            self.sink.string(rest.get(1..).unwrap_or_default(), quoted.len() - 2);
+        }
         found
     }
 
@@ -198,31 +227,61 @@ impl<'j> Reader<'j> {
     }
 
     fn word(&mut self, word: &str) -> Option<()> {
-        let found = self.bytes.get(self.at..)?.starts_with(word.as_bytes());
+        let rest = self.bytes.get(self.at..)?;
+        let found = rest.starts_with(word.as_bytes());
         self.at += word.len();
+        self.sink.first(rest, word.len());
         found.then_some(())
     }
 
     /// Reads a string, quotes included; true if it holds escapes.
     #[inline]
     fn string(&mut self) -> Option<bool> {
-        self.at += 1;
-        let mut escaped = false;
-        while let Some(window) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
+        let start = self.at + 1;
+        let rest = self.bytes.get(start..)?;
+        let mut length = 0;
+        while let Some(window) = rest.get(length..).and_then(<[u8]>::first_chunk::<8>) {
             let word = u64::from_le_bytes(*window);
             let marks = special_bytes(word);
             if marks == 0 {
-                self.at += 8;
+                length += 8;
                 continue;
             }
-            let plain = marks.trailing_zeros() / 8;
-            self.at += plain as usize;
-            match (word >> (plain * 8)) as u8 {
-                b'"' => {
+            let plain = marks.trailing_zeros() & 0x38;
+            length += plain as usize / 8;
+            if (word >> plain) as u8 == b'"' {
+                self.at = start + length + 1;
+                self.sink.string(rest, length);
+                return Some(false);
+            }
+            break;
+        }
+        self.long_string(start, length)
+    }
+
+    /// Reads on in a string in which so much is plain.
+    #[inline(never)]
+    fn long_string(&mut self, start: usize, length: usize) -> Option<bool> {
+        self.sink.quote();
+        self.sink.first(self.bytes.get(start..)?, length);
+        self.at = start + length;
+        let mut escaped = false;
+        while let Some(rest) = self.bytes.get(self.at..)
+            && let Some(window) = rest.first_chunk::<8>()
+        {
+            let word = u64::from_le_bytes(*window);
+            let marks = special_bytes(word);
+            let plain = if marks == 0 { 8 } else { marks.trailing_zeros() as usize / 8 };
+            self.at += plain;
+            self.sink.first(rest, plain);
+            match rest.get(plain) {
+                _ if marks == 0 => {}
+                Some(b'"') => {
                     self.at += 1;
+                    self.sink.quote();
                     return Some(escaped);
                 }
-                b'\\' => {
+                Some(b'\\') => {
                     escaped = true;
                     self.escape()?;
                 }
@@ -240,6 +299,7 @@ impl<'j> Reader<'j> {
             match self.peek() {
                 b'"' => {
                     self.at += 1;
+                    self.sink.quote();
                     return Some(escaped);
                 }
                 b'\\' => {
@@ -248,14 +308,19 @@ impl<'j> Reader<'j> {
                 }
                 // Control characters, and the end of the text.
                 0x00..=0x1f => return None,
-                _ => self.at += 1,
+                byte => {
+                    self.at += 1;
+                    self.sink.byte(byte);
+                }
             }
         }
     }
 
     fn escape(&mut self) -> Option<()> {
         self.at += 2;
-        match self.bytes.get(self.at - 1)? {
+        let letter = *self.bytes.get(self.at - 1)?;
+        self.sink.escape(letter);
+        match letter {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(()),
             b'u' => self.code_unit(),
             _ => None,
@@ -264,13 +329,19 @@ impl<'j> Reader<'j> {
 
     #[inline(never)]
     fn code_unit(&mut self) -> Option<()> {
-        let first = unit(self.bytes.get(self.at..self.at + 4)?)?;
+        let rest = self.bytes.get(self.at..)?;
+        let first = unit(rest.get(..4)?)?;
         self.at += 4;
+        self.sink.first(rest, 4);
         match first {
             0xd800..=0xdbff => {
                 let next = self.bytes.get(self.at..self.at + 6).and_then(|next| unit(next.strip_prefix(b"\\u")?));
                 match next {
-                    Some(0xdc00..=0xdfff) => self.at += 6,
+                    Some(0xdc00..=0xdfff) => {
+                        self.sink.escape(b'u');
+                        self.sink.first(self.bytes.get(self.at + 2..)?, 4);
+                        self.at += 6;
+                    }
                     _ => self.lone = true,
                 }
             }
@@ -310,6 +381,7 @@ impl<'j> Reader<'j> {
                 return None;
             }
         }
+        self.sink.first(self.bytes.get(start..)?, self.at - start);
         if whole {
             return Some(Kinds::INTEGER);
         }

@@ -1,6 +1,6 @@
 //! JSON texts whose bytes may go through untouched.
 
-use crate::content::conform::{Shape, Verdict, is_utf8};
+use crate::content::conform::{Blind, Escaping, Shape, Verdict, is_utf8};
 use crate::content::shape::{Compiled, Part};
 use bytes::Bytes;
 use encoding_rs::Encoding;
@@ -8,8 +8,10 @@ use encoding_rs::Encoding;
 /// What is asked of a JSON text.
 #[derive(Clone, Copy)]
 pub(in crate::content) enum Look<'a> {
-    /// Whether it conforms; without a schema, whether it is JSON at all.
-    Shape(Option<&'a Shape>),
+    /// Whether it is JSON at all.
+    Json,
+    /// The text as it goes out escaped, and whether it conforms; without a schema, whether it is JSON at all.
+    Whole(Option<&'a Shape>),
     /// The part of it that the mapping is about, where that can be told while reading; else whether it is JSON at all.
     Part(&'a Compiled),
 }
@@ -18,6 +20,8 @@ pub(in crate::content) enum Look<'a> {
 pub(super) enum Found {
     /// What the text is to the schema.
     Verdict(Verdict),
+    /// The same, and the text as it stands between the quotes of a JSON string.
+    Whole(Verdict, Bytes),
     /// The part of it that was asked for.
     Part(Part),
 }
@@ -46,9 +50,13 @@ fn found(text: &[u8], look: Look<'_>) -> Found {
     match look {
         Look::Part(plan) => match plan.part(text) {
             Some(part) => Found::Part(part),
-            None => Found::Verdict(Shape::judge(None, text)),
+            None => found(text, Look::Json),
         },
-        Look::Shape(shape) => Found::Verdict(Shape::judge(shape, text)),
+        Look::Json => Found::Verdict(Shape::judge(None, text, Blind).0),
+        Look::Whole(shape) => {
+            let (verdict, escaped) = Shape::judge(shape, text, Escaping::new(text.len()));
+            Found::Whole(verdict, escaped.into_bytes().into())
+        }
     }
 }
 

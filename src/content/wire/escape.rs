@@ -65,7 +65,8 @@ const ROOM: usize = 2048;
 /// Stores of eight bytes may reach further than what they are for.
 type Buffer = [u8; ROOM + 8];
 
-fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
+/// Appends UTF-8 bytes as what stands between the quotes of a JSON string.
+pub(in crate::content) fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
     let mut buffer: Buffer = [0; ROOM + 8];
     for block in bytes.chunks(BLOCK) {
         let (words, rest) = block.as_chunks::<8>();

@@ -2,6 +2,7 @@
 
 use super::{EXTENSION, End, Progress, Task};
 use crate::audit::timestamp;
+use crate::content::wire::Pieces;
 use crate::protocol::calls::{self, Call, Done, Features};
 use crate::protocol::error::{INVALID_PARAMS, INVALID_REQUEST, RpcError};
 use crate::protocol::jsonrpc::{Request, is_object, string};
@@ -114,35 +115,36 @@ pub(crate) async fn serve(
 
 /// `tasks/get` of 2026-07-28: the end is part of it.
 fn detailed(server: &Server, request: &Request<'_>, task: &Task) -> Reply {
-    Reply::result(request.id.as_json(), |out| {
-        out.extend_from_slice(b"{\"resultType\":\"complete\",");
+    Reply::in_pieces(request.id.as_json(), |out| {
+        out.text.extend_from_slice(b"{\"resultType\":\"complete\",");
         state(server, task, out);
-        text::put_meta(out, server.result_meta(Version::V2026_07_28), None);
-        out.push(b'}');
+        text::put_meta(&mut out.text, server.result_meta(Version::V2026_07_28), None);
+        out.text.push(b'}');
     })
 }
 
 /// `notifications/tasks`: what `tasks/get` would say now. `meta` are members of `_meta`.
 pub(crate) fn notification(server: &Server, task: &Task, meta: &str) -> Bytes {
-    let mut out = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tasks\",\"params\":{".to_vec();
+    let mut out = Pieces::from(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tasks\",\"params\":{".to_vec());
     state(server, task, &mut out);
-    out.extend_from_slice(format!(r#","_meta":{{{meta}}}}}}}"#).as_bytes());
-    out.into()
+    out.text.extend_from_slice(format!(r#","_meta":{{{meta}}}}}}}"#).as_bytes());
+    out.whole().into()
 }
 
 /// The members of a DetailedTask, without braces.
-fn state(server: &Server, task: &Task, out: &mut Vec<u8>) {
+fn state(server: &Server, task: &Task, pieces: &mut Pieces) {
     let progress = super::lock(&task.progress);
     let mut all = members(task, &progress);
     if progress.end.is_none() && progress.asked.is_open() {
         all.insert("inputRequests".to_owned(), Value::Object(progress.asked.requests()));
     }
     let object = serde_json::to_vec(&all).unwrap_or_default();
+    let out = &mut pieces.text;
     out.extend_from_slice(object.get(1..object.len().saturating_sub(1)).unwrap_or_default());
     match &progress.end {
         Some(End::Done(done)) => {
             out.extend_from_slice(b",\"result\":");
-            calls::write(server, out, &call(task), done, task.version);
+            calls::write(server, pieces, &call(task), done, task.version);
         }
         Some(End::Error(error)) => {
             out.extend_from_slice(b",\"error\":");
@@ -170,7 +172,7 @@ async fn result(
     }
     match &super::lock(&task.progress).end {
         Some(End::Done(done)) => {
-            Ok(Reply::result(request.id.as_json(), |out| calls::write(server, out, &call(task), done, task.version)))
+            Ok(Reply::in_pieces(request.id.as_json(), |out| calls::write(server, out, &call(task), done, task.version)))
         }
         Some(End::Error(error)) => Err(error.clone()),
         None | Some(End::Cancelled) => Err(RpcError::new(INVALID_REQUEST, "The task was cancelled")),

@@ -1,6 +1,6 @@
 //! Response bodies: one buffer without a box, or a stream.
 
-use crate::protocol::Shared;
+use crate::content::wire::Pieces;
 use bytes::Bytes;
 use futures_util::Stream;
 use http_body::{Frame, SizeHint};
@@ -21,16 +21,8 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    pub(super) fn full(text: Vec<u8>) -> Self {
-        Body::Full(Some(text.into()))
-    }
-
-    /// A text with another one somewhere in it.
-    pub(super) fn around(text: Vec<u8>, shared: Option<Shared>) -> Self {
-        let Some(Shared { at, text: inner }) = shared else { return Body::full(text) };
-        let mut before = Bytes::from(text);
-        let after = before.split_off(at.min(before.len()));
-        Body::Pieces([before, inner, after].into_iter().filter(|piece| !piece.is_empty()).collect())
+    pub(super) fn new(text: Pieces) -> Self {
+        if text.is_one() { Body::Full(Some(text.text.into())) } else { Body::Pieces(text.parts()) }
     }
 
     pub(super) fn empty() -> Self {

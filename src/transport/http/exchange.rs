@@ -4,7 +4,8 @@ use super::body::Body;
 use super::replay::{At, Log};
 use super::session::HttpSession;
 use super::{Http, json};
-use crate::protocol::{Queue, Reply, Shared, Version};
+use crate::content::wire::Pieces;
+use crate::protocol::{Queue, Reply, Version};
 use crate::transport::connection::CANCEL_GRACE;
 use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
 use ::http::{HeaderName, HeaderValue, Response, StatusCode};
@@ -50,9 +51,7 @@ impl Exchange {
 pub(super) struct Answer {
     pub(super) status: u16,
     /// `None`: accepted, nothing to say.
-    pub(super) body: Option<Vec<u8>>,
-    /// See [`Reply::shared`].
-    pub(super) shared: Option<Shared>,
+    pub(super) body: Option<Pieces>,
     pub(super) scopes: Vec<String>,
     /// Session to name in the response.
     pub(super) session: Option<Arc<str>>,
@@ -64,18 +63,18 @@ impl Answer {
     }
 
     pub(super) fn text(status: u16, body: Vec<u8>) -> Self {
-        Answer { status, body: Some(body), ..Answer::default() }
+        Answer { status, body: Some(body.into()), ..Answer::default() }
     }
 
     /// The whole text.
     pub(super) fn whole(self) -> Option<Vec<u8>> {
-        Some(Shared::join(self.shared, self.body?))
+        self.body.map(Pieces::whole)
     }
 
     pub(super) fn into_response(self, http: &Http) -> Response<Body> {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = match self.body {
-            Some(body) => json(status, Body::around(body, self.shared)),
+            Some(body) => json(status, Body::new(body)),
             None => super::bare(status),
         };
         if !self.scopes.is_empty()
@@ -92,13 +91,7 @@ impl Answer {
 
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
-        Answer {
-            status: reply.status,
-            body: Some(reply.body),
-            shared: reply.shared,
-            scopes: reply.scopes,
-            session: None,
-        }
+        Answer { status: reply.status, body: Some(reply.body), scopes: reply.scopes, session: None }
     }
 }
 

@@ -56,14 +56,14 @@ pub(super) fn session(http: &Http, parts: &Parts, caller: &Caller) -> Result<Arc
 fn legacy_session(http: &Http, parts: &Parts, caller: &Caller) -> Result<Arc<HttpSession>, Refused> {
     let version = match mirror::single(&parts.headers, &mirror::VERSION) {
         Ok(version) => version,
-        Err(error) => return Err(Box::new(super::json(StatusCode::BAD_REQUEST, Body::full(error.write(None))))),
+        Err(error) => return Err(Box::new(super::json(StatusCode::BAD_REQUEST, Body::new(error.write(None).into())))),
     };
     match version.map(|text| (text, Version::parse(text))) {
         Some((_, Some(version))) if version.is_modern() => return Err(Box::new(not_allowed("POST"))),
         Some((text, None)) => {
             return Err(Box::new(super::json(
                 StatusCode::BAD_REQUEST,
-                Body::full(RpcError::unsupported_version(text).write(None)),
+                Body::new(RpcError::unsupported_version(text).write(None).into()),
             )));
         }
         _ => {}
