@@ -147,9 +147,7 @@ impl Content {
     /// The first text block as text; JSON is serialized. For logs and tests, not for the hot path.
     pub fn first_text(&self) -> Option<String> {
         self.blocks.iter().find_map(|block| match block {
-            Block::Text(Text::Plain(text)) => Some(text.clone()),
-            Block::Text(Text::Json(json)) => Some(json.to_text()),
-            Block::Text(Text::Read { json, .. }) => Some(String::from_utf8_lossy(json).into_owned()),
+            Block::Text(text) => Some(text.to_text()),
             _ => None,
         })
     }
@@ -159,6 +157,17 @@ impl Block {
     /// A plain text block.
     pub fn text(text: impl Into<String>) -> Self {
         Block::Text(Text::Plain(text.into()))
+    }
+}
+
+impl Text {
+    /// The text; JSON is serialized.
+    pub fn to_text(&self) -> String {
+        match self {
+            Text::Plain(text) => text.clone(),
+            Text::Json(json) => json.to_text(),
+            Text::Read { json, .. } => String::from_utf8_lossy(json).into_owned(),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod errors;
 mod escaping;
 mod filters;
 mod headers;
+mod hiding;
 mod large;
 mod schemas;
 mod shaping;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::catalog::{Action, Arguments, RequestAction, Tool};
 use crate::mapping::{Binary, ResultKind};
-use crate::response::Response;
+use crate::response::{MediaType, Response};
 use bytes::Bytes;
 use http::{Method, StatusCode};
 use serde_json::Value;
@@ -108,9 +108,24 @@ impl<'a> Builder<'a> {
                 body = decode::decode(response, Look::Json);
             }
         }
-        if kind == ResultKind::Resource {
+        if let Some(error) = self.unfit(response, &body) {
+            return error;
+        }
+        let embedded = kind == ResultKind::Resource;
+        if embedded && (transparent || matches!(body, Body::Image(..) | Body::Audio(..) | Body::File(..))) {
             return self.whole_resource(response, body);
         }
+        let (empty, text) = (matches!(body, Body::Empty), matches!(body, Body::Text(..)));
+        let content = self.made_of(response, body, shaped);
+        if !embedded || empty {
+            return content;
+        }
+        let declared = response.media_type().filter(|_| text).map(|media_type| media_type.essence.into_owned());
+        self.embedded(content, &decode::value_of(response), declared)
+    }
+
+    /// The content of a body that can be shown. `shaped` is what became of a part that is no result yet.
+    fn made_of(&self, response: &Response, body: Body, shaped: Option<Result<Shaped, String>>) -> Content {
         match body {
             Body::Empty => self.without_body(self.empty_text(response)),
             Body::Whole(text, escaped, verdict) => self.raw(text, Some(escaped), verdict),
@@ -125,12 +140,17 @@ impl<'a> Builder<'a> {
                     self.raw(part.text, None, verdict)
                 }
             },
-            Body::Sequence(items) => self.value(Value::Array(items), Vec::new(), Vec::new()),
+            Body::Sequence(mut items) => {
+                if let Some(plan) = self.plan {
+                    items.iter_mut().for_each(|item| plan.withhold_text(item));
+                }
+                self.value(Value::Array(items), Vec::new(), Vec::new())
+            }
             Body::CutJson(value, cuts) => {
                 let note = "The API's answer was longer than what is read of it.".to_owned();
                 self.value(value, cuts, vec![note])
             }
-            Body::Text(text, _) => self.text(text, response.truncated),
+            Body::Text(text, _) => self.text(text, response),
             Body::Image(data, mime_type) => match self.linked(&data, &mime_type, LINK_MEDIA_FROM, response) {
                 Some(link) => self.blocks(vec![link], response.truncated),
                 None => self.blocks(vec![Block::Image { data, mime_type }], response.truncated),
@@ -180,12 +200,7 @@ impl<'a> Builder<'a> {
     fn value(&self, value: Value, cuts: Vec<Cut>, notes: Vec<String>) -> Content {
         match self.plan {
             Some(plan) if plan.kind == ResultKind::Resource => {
-                let uri = plan.uri(&value, self.arguments).unwrap_or_else(|| self.uri.to_owned());
-                let body = ResourceBody::Text(plain(&value));
-                let mime_type = Some(plan.mime_type.clone().unwrap_or_else(|| "application/json".to_owned()));
-                let mut content = self.blocks(vec![Block::Resource(ResourceContents { uri, mime_type, body })], false);
-                self.remark(&mut content, &cuts, notes);
-                content
+                self.embedded(self.shaped(plan.apply(value.clone(), self.arguments), cuts, notes), &value, None)
             }
             Some(plan) => self.shaped(plan.apply(value, self.arguments), cuts, notes),
             None => self.shaped(Ok(Shaped { value, structured: true, ..Shaped::default() }), cuts, notes),
@@ -239,15 +254,21 @@ impl<'a> Builder<'a> {
     }
 
     /// Text that is no JSON.
-    fn text(&self, text: String, truncated: bool) -> Content {
-        let Some(plan) = self.plan else { return self.blocks(vec![Block::text(text)], truncated) };
-        if plan.composes() {
-            return self.shaped(plan.apply(Value::String(text), self.arguments), Vec::new(), Vec::new());
+    fn text(&self, text: String, response: &Response) -> Content {
+        let mut notes = Vec::new();
+        if let Some(error) = not_json(response).filter(|_| !response.truncated) {
+            notes.push(format!("The API calls this JSON, but it can't be read as such: {error}."));
         }
         let mut cuts = Vec::new();
-        let text = plan.fit_plain(text, &mut cuts);
-        let mut content = self.blocks(vec![Block::text(text)], truncated);
-        self.remark(&mut content, &cuts, Vec::new());
+        let text = match self.plan {
+            Some(plan) if plan.composes() => {
+                return self.shaped(plan.apply(Value::String(text), self.arguments), cuts, notes);
+            }
+            Some(plan) => plan.fit_plain(text, &mut cuts),
+            None => text,
+        };
+        let mut content = self.blocks(vec![Block::text(text)], response.truncated);
+        self.remark(&mut content, &cuts, notes);
         content
     }
 
@@ -273,6 +294,53 @@ impl<'a> Builder<'a> {
         let mut content = Content::text(text);
         if self.plan.is_none_or(Compiled::is_structured) {
             self.stand_in(Value::Null, &mut content);
+        }
+        content
+    }
+
+    /// The error where a body without JSON can't be shown as the mapping says: all of it would show what is left out.
+    fn unfit(&self, response: &Response, body: &Body) -> Option<Content> {
+        match body {
+            Body::Text(..) | Body::File(..) => {}
+            // Pictures and sounds have no members; but they must be what they are called.
+            Body::Image(data, _) | Body::Audio(data, _) if decode::signature(data).is_none() => {}
+            _ => return None,
+        }
+        let error = not_json(response);
+        let rule = self.plan?.needs_json(error.is_some())?;
+        let media_type = response.media_type().map(|media_type| media_type.essence.into_owned());
+        let is = match (error, media_type) {
+            (Some(error), Some(media_type)) => {
+                format!("what is declared as {media_type} can't be read as such: {error}")
+            }
+            (_, Some(media_type)) => format!("this is {media_type}"),
+            (_, None) => "this is something else".to_owned(),
+        };
+        Some(Content::error(format!(
+            "The API answered ({} {}, {} bytes), but the answer can't be shown as the mapping of `{}` says: `{rule}` needs \
+             JSON, and {is}.",
+            response.status.as_u16(),
+            response.status.canonical_reason().unwrap_or_default(),
+            response.body.len(),
+            self.tool.name
+        )))
+    }
+
+    /// `as: resource` with other rules: the text that they give is the resource's. `value` is the answer as it came, `declared`
+    /// its media type where it is a text that stays one.
+    fn embedded(&self, mut content: Content, value: &Value, declared: Option<String>) -> Content {
+        let Some(plan) = self.plan.filter(|plan| !content.is_error && !plan.has_blocks()) else { return content };
+        if let Some(first) = content.blocks.first_mut()
+            && let Block::Text(text) = first
+        {
+            let usual = match text {
+                Text::Plain(_) => plan.text_type(),
+                Text::Json(_) | Text::Read { .. } => "application/json",
+            };
+            let uri = plan.uri(value, self.arguments).unwrap_or_else(|| self.uri.to_owned());
+            let mime_type = plan.mime_type.clone().or(declared).or_else(|| Some(usual.to_owned()));
+            let body = ResourceBody::Text(text.to_text());
+            *first = Block::Resource(ResourceContents { uri, mime_type, body });
         }
         content
     }
@@ -358,63 +426,16 @@ impl<'a> Builder<'a> {
             if cuts.len() > MOST {
                 shown.push(format!("and {} more cuts", cuts.len() - MOST));
             }
-            notes.push(format!("Shortened: showing {}. {}", shown.join(", "), self.how_to_get_the_rest()));
+            notes.push(format!(
+                "Shortened: showing {}. {}",
+                shown.join(", "),
+                cut::way_to_the_rest(&self.tool.input.published.property_names())
+            ));
             let list = cuts.iter().take(100).map(cut::Cut::to_json).collect();
             content.set_meta(META_CUT, Value::Array(list));
         }
         if !notes.is_empty() {
             content.blocks.push(Block::text(notes.join("\n")));
-        }
-    }
-
-    /// Names the arguments with which a caller gets another or a smaller part.
-    fn how_to_get_the_rest(&self) -> String {
-        const PAGING: [&str; 14] = [
-            "cursor",
-            "page",
-            "offset",
-            "skip",
-            "after",
-            "before",
-            "start",
-            "page_token",
-            "pagetoken",
-            "next",
-            "marker",
-            "since",
-            "until",
-            "from",
-        ];
-        const NARROWING: [&str; 16] = [
-            "limit",
-            "per_page",
-            "perpage",
-            "page_size",
-            "pagesize",
-            "size",
-            "count",
-            "top",
-            "fields",
-            "select",
-            "filter",
-            "q",
-            "query",
-            "search",
-            "ids",
-            "id",
-        ];
-        let known = self.tool.input.published.property_names();
-        let names = |wanted: &[&str]| -> Vec<String> {
-            let own = known.iter();
-            own.filter(|name| wanted.contains(&name.to_ascii_lowercase().as_str()))
-                .map(|name| format!("`{name}`"))
-                .collect()
-        };
-        let (paging, narrowing) = (names(&PAGING), names(&NARROWING));
-        match (paging.is_empty(), narrowing.is_empty()) {
-            (false, _) => format!("Get the rest with {}.", paging.join(", ")),
-            (true, false) => format!("Ask for less with {}.", narrowing.join(", ")),
-            (true, true) => "Ask for something narrower to see the rest.".to_owned(),
         }
     }
 
@@ -451,9 +472,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+/// Why a body can't be read that is declared as JSON; `None` where it isn't, or it can be read.
+fn not_json(response: &Response) -> Option<serde_json::Error> {
+    response.media_type().filter(MediaType::is_json)?;
+    serde_json::from_slice::<Value>(&response.body).err()
 }

@@ -305,3 +305,51 @@ fn drop_partial(value: &mut Value, depth: usize, path: &str, cuts: &mut Vec<Cut>
         _ => {}
     }
 }
+
+/// Names the arguments, out of those that a tool has, with which a caller gets another or a smaller part.
+pub(super) fn way_to_the_rest(known: &[impl AsRef<str>]) -> String {
+    const PAGING: [&str; 14] = [
+        "cursor",
+        "page",
+        "offset",
+        "skip",
+        "after",
+        "before",
+        "start",
+        "page_token",
+        "pagetoken",
+        "next",
+        "marker",
+        "since",
+        "until",
+        "from",
+    ];
+    const NARROWING: [&str; 16] = [
+        "limit",
+        "per_page",
+        "perpage",
+        "page_size",
+        "pagesize",
+        "size",
+        "count",
+        "top",
+        "fields",
+        "select",
+        "filter",
+        "q",
+        "query",
+        "search",
+        "ids",
+        "id",
+    ];
+    let names = |wanted: &[&str]| -> Vec<String> {
+        let own = known.iter().map(AsRef::as_ref).filter(|name| wanted.contains(&name.to_ascii_lowercase().as_str()));
+        own.map(|name| format!("`{name}`")).collect()
+    };
+    let (paging, narrowing) = (names(&PAGING), names(&NARROWING));
+    match (paging.is_empty(), narrowing.is_empty()) {
+        (false, _) => format!("Get the rest with {}.", paging.join(", ")),
+        (true, false) => format!("Ask for less with {}.", narrowing.join(", ")),
+        (true, true) => "Ask for something narrower to see the rest.".to_owned(),
+    }
+}

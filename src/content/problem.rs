@@ -7,7 +7,7 @@ mod place;
 
 pub(super) use message::list;
 
-use super::shape::{Part, Selector};
+use super::shape::{Compiled, Part, Selector};
 use super::{Content, decode, failure};
 use crate::catalog::{Action, RequestAction, Tool};
 use crate::response::Response;
@@ -25,12 +25,13 @@ pub(super) fn from_status(tool: &Tool, response: &Response) -> Content {
         Action::Request(action) => Some(&**action),
         _ => None,
     };
+    let plan = tool.result.as_deref().map(|plan| &plan.compiled);
     let status = response.status;
     let mut text = headline(status);
     if status.is_redirection() {
         text.push_str(": ");
         text.push_str(&redirect(response, action));
-    } else if let Some(part) = useful_part(response, action) {
+    } else if let Some(part) = useful_part(response, action, plan) {
         let _ = write!(text, ": {part}");
     }
     if let Some(wait) = response.retry_after() {
@@ -101,8 +102,10 @@ fn hint(action: &RequestAction, status: StatusCode) -> Option<&str> {
     found.map(|(_, hint)| hint.as_str())
 }
 
-fn useful_part(response: &Response, action: Option<&RequestAction>) -> Option<String> {
+fn useful_part(response: &Response, action: Option<&RequestAction>, plan: Option<&Compiled>) -> Option<String> {
     let part = match decode::decode(response, decode::Look::Json) {
+        // In a text it can't be told what is to be hidden.
+        Body::Text(..) | Body::File(_, _, Some(_)) if plan.is_some_and(Compiled::redacts) => return None,
         Body::Empty | Body::Image(..) | Body::Audio(..) | Body::File(_, _, None) => return None,
         Body::Text(text, true) => decode::readable(&text),
         Body::Text(text, false) | Body::File(_, _, Some(text)) => {
@@ -113,21 +116,26 @@ fn useful_part(response: &Response, action: Option<&RequestAction>) -> Option<St
             }
         }
         Body::Json(text) | Body::Whole(text, ..) | Body::Part(Part { text, .. }) => {
-            from_json(&serde_json::from_slice(&text).unwrap_or_default(), action)?
+            from_json(serde_json::from_slice(&text).unwrap_or_default(), action, plan)?
         }
-        Body::Sequence(items) => from_json(&Value::Array(items), action)?,
-        Body::CutJson(value, _) => from_json(&value, action)?,
+        Body::Sequence(items) => from_json(Value::Array(items), action, plan)?,
+        Body::CutJson(value, _) => from_json(value, action, plan)?,
     };
     let part = clean::text(&part, action.map(|action| action.base_url.as_str()), MAX_BYTES);
     (!part.is_empty()).then_some(part)
 }
 
-fn from_json(value: &Value, action: Option<&RequestAction>) -> Option<String> {
+/// What `redact` hides in results is hidden here too. `drop` often only leaves out what is the same in each answer, such as
+/// `message`: it is not kept to where a message is found.
+fn from_json(mut value: Value, action: Option<&RequestAction>, plan: Option<&Compiled>) -> Option<String> {
+    if let Some(plan) = plan {
+        plan.redact(&mut value);
+    }
     let to_argument = |written: &str| place::argument(written, action);
     let path = action.and_then(|action| action.errors.as_ref()?.path.as_deref());
     let at_path = path
         .and_then(|path| Selector::parse(path).ok())
-        .and_then(|path| path.get(value).map(|found| found.into_owned()));
+        .and_then(|path| path.get(&value).map(|found| found.into_owned()));
     if let Some(found) = at_path.filter(|found| !found.is_null()) {
         return Some(match found {
             Value::String(text) => text,
@@ -137,5 +145,11 @@ fn from_json(value: &Value, action: Option<&RequestAction>) -> Option<String> {
     if matches!(value, Value::Null) {
         return None;
     }
-    Some(message::of(value, &to_argument).unwrap_or_else(|| message::without_traces(value).to_string()))
+    if let Some(message) = message::of(&value, &to_argument) {
+        return Some(message);
+    }
+    if let Some(plan) = plan {
+        plan.drop(&mut value);
+    }
+    Some(message::without_traces(&value).to_string())
 }

@@ -7,6 +7,7 @@ mod compose;
 mod direct;
 mod filter;
 mod format;
+mod hide;
 mod needs;
 mod prune;
 mod raw;

@@ -5,7 +5,8 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Result shaping: a pipeline; each step also rewrites the published output schema.
+/// Result shaping: a pipeline; each step also rewrites the published output schema. An answer that is no JSON is not shown
+/// where `select`, `path`, `pick`, `drop` or `redact` leave something out.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ResultRules {
@@ -19,7 +20,7 @@ pub struct ResultRules {
     pub drop: Option<Vec<String>>,
     /// Old name (dotted) to new name.
     pub rename: IndexMap<String, String>,
-    /// Values replaced by `***`, dotted. `[]` takes back what an earlier rule says.
+    /// Values replaced by `***`, dotted; in error bodies too. `[]` takes back what an earlier rule says.
     pub redact: Option<Vec<String>>,
     /// Longest list.
     #[schemars(range(min = 1))]

@@ -103,7 +103,12 @@ impl Service {
                             events.log(level, &message);
                         }
                     }
-                    Classified::Value(value) if values.len() < MOST_ITEMS => values.push(value),
+                    Classified::Value(mut value) if values.len() < MOST_ITEMS => {
+                        if let Some(plan) = &tool.result {
+                            plan.compiled.withhold_text(&mut value);
+                        }
+                        values.push(value);
+                    }
                     Classified::Value(_) => dropped += 1,
                 }
             }

@@ -161,12 +161,12 @@ fn picking_from_nothing_from_a_tower_and_from_megabytes() {
     let tool = Make::new().result("{pick: [id]}").tool();
     let of = |body: String| content_of(&tool, &answer(200, "application/json", body));
     assert!(!of(String::new()).is_error);
-    // Deeper than clients read: shown as text, not picked from.
+    // Deeper than clients read: it can't be picked from, so it isn't shown.
     let tower = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert!(spoken(&of(tower))[0].starts_with("[[["));
+    assert!(spoken(&of(tower))[0].contains("recursion limit exceeded at line 1 column 128."));
     // Broken in its last byte, and in what is left out.
     for broken in [r#"{"id": 1, "x": 2"#, r#"{"id": 1, "x": [1,]}"#] {
-        assert_eq!(spoken(&of(broken.to_owned()))[0], broken);
+        assert!(spoken(&of(broken.to_owned()))[0].contains("`pick` needs JSON"));
     }
     let many = format!("[{}]", vec![r#"{"x": "0123456789", "id": 7}"#; 200_000].join(","));
     assert_eq!(structured(&of(many)).unwrap().as_array().unwrap().len(), 200_000);
