@@ -121,7 +121,8 @@ impl<'a> Builder<'a> {
             return content;
         }
         let declared = response.media_type().filter(|_| text).map(|media_type| media_type.essence.into_owned());
-        self.embedded(content, &decode::value_of(response), declared)
+        let uri = self.plan.and_then(|plan| plan.uri(&decode::value_of(response), self.arguments));
+        self.embedded(content, uri, declared)
     }
 
     /// The content of a body that can be shown. `shaped` is what became of a part that is no result yet.
@@ -200,7 +201,8 @@ impl<'a> Builder<'a> {
     fn value(&self, value: Value, cuts: Vec<Cut>, notes: Vec<String>) -> Content {
         match self.plan {
             Some(plan) if plan.kind == ResultKind::Resource => {
-                self.embedded(self.shaped(plan.apply(value.clone(), self.arguments), cuts, notes), &value, None)
+                let uri = plan.uri(&value, self.arguments);
+                self.embedded(self.shaped(plan.apply(value, self.arguments), cuts, notes), uri, None)
             }
             Some(plan) => self.shaped(plan.apply(value, self.arguments), cuts, notes),
             None => self.shaped(Ok(Shaped { value, structured: true, ..Shaped::default() }), cuts, notes),
@@ -306,8 +308,9 @@ impl<'a> Builder<'a> {
             Body::Image(data, _) | Body::Audio(data, _) if decode::signature(data).is_none() => {}
             _ => return None,
         }
+        let plan = self.plan.filter(|plan| plan.needs_json(true).is_some())?;
         let error = not_json(response);
-        let rule = self.plan?.needs_json(error.is_some())?;
+        let rule = plan.needs_json(error.is_some())?;
         let media_type = response.media_type().map(|media_type| media_type.essence.into_owned());
         let is = match (error, media_type) {
             (Some(error), Some(media_type)) => {
@@ -317,18 +320,17 @@ impl<'a> Builder<'a> {
             (_, None) => "this is something else".to_owned(),
         };
         Some(Content::error(format!(
-            "The API answered ({} {}, {} bytes), but the answer can't be shown as the mapping of `{}` says: `{rule}` needs \
+            "The API answered ({}, {} bytes), but the answer can't be shown as the mapping of `{}` says: `{rule}` needs \
              JSON, and {is}.",
-            response.status.as_u16(),
-            response.status.canonical_reason().unwrap_or_default(),
+            problem::headline(response.status),
             response.body.len(),
             self.tool.name
         )))
     }
 
-    /// `as: resource` with other rules: the text that they give is the resource's. `value` is the answer as it came, `declared`
-    /// its media type where it is a text that stays one.
-    fn embedded(&self, mut content: Content, value: &Value, declared: Option<String>) -> Content {
+    /// `as: resource` with other rules: the text that they give is the resource's. `uri` is the mapping's, `declared` the
+    /// answer's media type where it is a text that stays one.
+    fn embedded(&self, mut content: Content, uri: Option<String>, declared: Option<String>) -> Content {
         let Some(plan) = self.plan.filter(|plan| !content.is_error && !plan.has_blocks()) else { return content };
         if let Some(first) = content.blocks.first_mut()
             && let Block::Text(text) = first
@@ -337,7 +339,7 @@ impl<'a> Builder<'a> {
                 Text::Plain(_) => plan.text_type(),
                 Text::Json(_) | Text::Read { .. } => "application/json",
             };
-            let uri = plan.uri(value, self.arguments).unwrap_or_else(|| self.uri.to_owned());
+            let uri = uri.unwrap_or_else(|| self.uri.to_owned());
             let mime_type = plan.mime_type.clone().or(declared).or_else(|| Some(usual.to_owned()));
             let body = ResourceBody::Text(text.to_text());
             *first = Block::Resource(ResourceContents { uri, mime_type, body });

@@ -135,7 +135,7 @@ impl Jq {
         let mut outputs = Vec::new();
         for output in self.filter.id.run((Ctx::<Kind>::new(&meter, Vars::new([])), input)) {
             let output = output.map_err(|exception| match exception.get_err() {
-                Ok(error) => value::message(&error),
+                Ok(error) => value::message(&error, &self.text),
                 Err(_) => "the filter was left by `break`".to_owned(),
             })?;
             outputs.push(value::to_json(&output, &meter, 0)?);

@@ -118,7 +118,12 @@ fn useful_part(response: &Response, action: Option<&RequestAction>, plan: Option
         Body::Json(text) | Body::Whole(text, ..) | Body::Part(Part { text, .. }) => {
             from_json(serde_json::from_slice(&text).unwrap_or_default(), action, plan)?
         }
-        Body::Sequence(items) => from_json(Value::Array(items), action, plan)?,
+        Body::Sequence(mut items) => {
+            if let Some(plan) = plan.filter(|plan| plan.redacts()) {
+                items.iter_mut().for_each(|item| plan.withhold_text(item));
+            }
+            from_json(Value::Array(items), action, plan)?
+        }
         Body::CutJson(value, _) => from_json(value, action, plan)?,
     };
     let part = clean::text(&part, action.map(|action| action.base_url.as_str()), MAX_BYTES);

@@ -54,8 +54,7 @@ fn a_body_without_json_is_not_shown_where_something_is_to_be_left_out() {
 fn the_error_says_what_came_and_which_rule_it_does_not_fit() {
     let tool = Make::new().result("{redact: [password]}").tool();
     let told = |media_type, body: &'static str| spoken(&content_of(&tool, &answer(201, media_type, body))).join("|");
-    let start =
-        "The API answered (201 Created, 8 bytes), but the answer can't be shown as the mapping of `get_order` says";
+    let start = "The API answered (HTTP 201 Created, 8 bytes), but the answer can't be shown as the mapping of `get_order` says";
     assert_eq!(told("text/csv", "a,b\n1,2\n"), format!("{start}: `redact` needs JSON, and this is text/csv."));
     assert_eq!(
         told("application/json", "{\"a\": 1,"),
@@ -142,6 +141,7 @@ fn a_filter_that_fails_tells_types_and_no_values() {
         (".id - 1", r#"{"id": "hunter2 - 3"}"#, "cannot calculate a text - a number"),
         (". - {a: 1}", r#"{"id": "hunter2"}"#, "cannot calculate an object - an object"),
         (".id | .[]", r#"{"id": 4711}"#, "cannot use a number as iterable (array or object)"),
+        (".list[.id]", r#"{"list": [1], "id": "hunter2"}"#, "cannot index a list with a text"),
         (".id | error", r#"{"id": "own words"}"#, "own words"),
     ] {
         let tool = Make::new().result(&format!("{{select: '{filter}'}}")).tool();
@@ -172,4 +172,109 @@ fn what_is_declared_as_json_and_is_none_is_shown_with_a_remark() {
     assert_eq!(spoken(&content_of(&tool, &answer(200, "text/plain", "hi"))), ["said: hi"]);
     let content = content_of(&tool, &answer(200, "application/json", "hi"));
     assert!(content.is_error && spoken(&content)[0].contains("`template` needs JSON"), "{content:?}");
+}
+
+#[test]
+fn no_function_of_a_filter_tells_a_value_when_it_fails() {
+    let functions = [
+        "tonumber",
+        "fromjson",
+        "fromdate",
+        "todate",
+        "mktime",
+        "gmtime",
+        "strptime(\"%Y\")",
+        "strftime(\"%Y\")",
+        "@base64d",
+        "[{a: .}] | @sh",
+        "keys",
+        "length | keys",
+        "map(.)",
+        "has(\"a\")",
+        "has(0)",
+        "implode",
+        "[.] | implode",
+        "join(\",\")",
+        "[.] | join(1)",
+        "flatten",
+        "min_by(.)",
+        "sort",
+        "sort_by(.a)",
+        "group_by(.x)",
+        "from_entries",
+        "[.] | from_entries",
+        "to_entries",
+        "range(.)",
+        "test(\"(\")",
+        "test(.; .)",
+        "[.] | test(\"a\")",
+        "sub(\"[\"; \"\")",
+        "splits(1)",
+        "split(1)",
+        "capture(1)",
+        "ltrimstr(1) | keys",
+        "floor",
+        "sqrt",
+        "-.",
+        ". * {}",
+        ". / 0",
+        "1 - .",
+        "{} - .",
+        "add",
+        "transpose",
+        "in({})",
+        "inside([])",
+        "contains(1)",
+        "{(tonumber): 1}",
+        "{([.]): 1}",
+        "[1] | .[{}]",
+        ". as $p | [1] | .[$p]",
+        ". as $p | {a: 1} | getpath([$p, $p, $p])",
+        ". as $p | [] | setpath([$p]; 1)",
+        ". as $p | {a: [1]} | delpaths([[\"a\", $p]])",
+        ".[0:\"a\"] ",
+        ".[\"a\":]",
+        "first | .[]",
+        "limit(.; 1)",
+        "@uri | tonumber",
+        "tojson | tonumber",
+        "explode | tojson | fromdate",
+        "ascii_downcase | fromjson",
+        "[.] | tojson | fromjson | .a",
+        "try error({p: .}) catch .p | tonumber",
+        "path(1)",
+    ];
+    let body = r#"{"password": "hunter2"}"#;
+    let mut failed = 0;
+    for function in functions {
+        let select = format!(".password | {function}");
+        let tool = Make::new().result(&json!({"select": select}).to_string()).tool();
+        let content = content_of(&tool, &answer(200, "application/json", body));
+        let told = spoken(&content).join("|");
+        assert!(!content.is_error || !told.contains(SECRET), "{select}: {told}");
+        failed += usize::from(content.is_error);
+    }
+    // Some of them can be applied to a text after all.
+    assert!(failed > 50, "{failed}");
+}
+
+#[test]
+fn empty_huge_and_hostile_answers_are_not_shown_either() {
+    let tool = Make::new().result("{redact: [password]}").tool();
+    let told = |body: String| spoken(&content_of(&tool, &answer(200, "application/json", body))).join("|");
+    for empty in ["", " \n\t ", "\u{feff}"] {
+        assert_eq!(told(empty.to_owned()), "OK (200 OK)", "{empty:?}");
+    }
+    let record = r#"{"password": "hunter2"},"#;
+    for hostile in [
+        format!("[{}", record.repeat(400_000)),
+        format!("{}{record}{}", "[".repeat(100_000), "]".repeat(100_000)),
+        format!("{{\"a\": {}}} {record}", record.trim_end_matches(',')),
+        format!("\u{0}{record}"),
+        "{\"password\": \"hunter2\", \"password\": hunter2}".to_owned(),
+        "{\"password\": NaN, \"x\": \"hunter2\"}".to_owned(),
+    ] {
+        let told = told(hostile);
+        assert!(told.len() < 400 && told.contains("`redact` needs JSON") && !told.contains(SECRET), "{told:.500}");
+    }
 }

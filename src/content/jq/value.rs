@@ -110,13 +110,13 @@ pub(super) fn weight(value: &Val) -> u64 {
 
 /// The message of a filter's error. Values that the interpreter quotes are told by their type: a filter is asked to leave
 /// most of an answer out. Of what the filter itself says, only the beginning is written out.
-pub(super) fn message(error: &jaq_json::Error) -> String {
+pub(super) fn message(error: &jaq_json::Error, filter: &str) -> String {
     let mut text = Beginning(String::new());
     let whole = write!(text, "{error}").is_ok();
     // What the filter itself says begins with the quote or the bracket of a value.
     if let Some(verb) = QUOTING.iter().find(|verb| text.0.starts_with(**verb)) {
         let told = error.to_string();
-        return without_values(verb, told.get(verb.len()..).unwrap_or_default());
+        return without_values(verb, told.get(verb.len()..).unwrap_or_default(), filter);
     }
     match serde_json::from_str::<String>(&text.0) {
         // `error("words")`: the words without quotes.
@@ -129,14 +129,13 @@ pub(super) fn message(error: &jaq_json::Error) -> String {
 /// How the interpreter's own errors begin; a value follows, and where there are two of them the other behind ` with ` or an operator.
 const QUOTING: [&str; 4] = ["cannot index ", "cannot use ", "cannot calculate ", "invalid path expression with input "];
 
-/// An error of the interpreter with types for values. What something was indexed with stays: it stands in the filter.
-fn without_values(verb: &str, quoted: &str) -> String {
-    const LONGEST_NAME: usize = 100;
+/// An error of the interpreter with types for values. What something was indexed with stays where it stands in the filter.
+fn without_values(verb: &str, quoted: &str, filter: &str) -> String {
     let Some((value, rest)) = leading(quoted) else { return format!("{verb}a value") };
     let kind = kind(&value);
     match rest.trim_start().split_once(' ') {
         Some(("as", wanted)) => format!("{verb}{kind} as {wanted}"),
-        Some(("with", name)) if name.len() <= LONGEST_NAME => format!("{verb}{kind} with {name}"),
+        Some(("with", name)) if filter.contains(name.trim_matches('"')) => format!("{verb}{kind} with {name}"),
         Some((joint, other)) => match leading(other) {
             Some((other, _)) => format!("{verb}{kind} {joint} {}", self::kind(&other)),
             None => format!("{verb}{kind} {joint} a value"),
