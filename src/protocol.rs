@@ -429,7 +429,7 @@ impl Server {
             out.extend_from_slice(if version.is_modern() { b"{\"resultType\":\"complete\",\"" } else { b"{\"" });
             out.extend_from_slice(kind.member().as_bytes());
             out.extend_from_slice(b"\":");
-            pieces.push(&part.items);
+            pieces.push_shared(&part.items);
             let out = &mut pieces.text;
             if let Some(next) = next {
                 out.extend_from_slice(format!(r#","nextCursor":"{next}""#).as_bytes());

@@ -6,6 +6,7 @@
 mod client;
 mod decisions;
 mod doors;
+mod gzip;
 mod limits;
 mod lines;
 mod official_client;

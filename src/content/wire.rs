@@ -5,9 +5,11 @@
 
 pub(super) mod escape;
 mod pieces;
+mod shared;
 
 pub use escape::write_string;
 pub use pieces::Pieces;
+pub use shared::{Deflated, SharedText};
 
 use super::{Block, Content, Json, ResourceBody, ResourceContents, Text};
 use base64::Engine;

@@ -9,6 +9,7 @@ use super::cursor::{Cursor, Kind, digest8};
 use super::version::Version;
 use super::{tasks, text};
 use crate::catalog::{Catalog, Tool};
+use crate::content::wire::SharedText;
 use crate::pace;
 use crate::service::Visible;
 use bytes::Bytes;
@@ -46,10 +47,10 @@ struct Revision {
 }
 
 /// Everything of one kind.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Listed {
     /// A JSON array.
-    all: Bytes,
+    all: Arc<SharedText>,
     items: Vec<Item>,
 }
 
@@ -59,6 +60,16 @@ struct Item {
     place: Range<usize>,
     /// Index of the tool or resource that must be visible, if one must.
     needs: Option<usize>,
+}
+
+fn shared(text: Vec<u8>) -> Arc<SharedText> {
+    Arc::new(SharedText::from(Bytes::from(text.into_boxed_slice())))
+}
+
+impl Default for Listed {
+    fn default() -> Self {
+        Listed { all: shared(Vec::new()), items: Vec::new() }
+    }
 }
 
 impl Listed {
@@ -75,18 +86,18 @@ impl Listed {
             places.push(Item { place: start..all.len(), needs });
         }
         all.push(b']');
-        Listed { all: all.into_boxed_slice().into(), items: places }
+        Listed { all: shared(all), items: places }
     }
 
     fn texts(&self) -> impl Iterator<Item = &[u8]> {
-        self.items.iter().filter_map(|item| self.all.get(item.place.clone()))
+        self.items.iter().filter_map(|item| self.all.text().get(item.place.clone()))
     }
 }
 
 /// One page: the items as a JSON array, and where the next page starts.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
-    pub(crate) items: Bytes,
+    pub(crate) items: Arc<SharedText>,
     pub(crate) next: Option<usize>,
     /// Items on it.
     pub(crate) count: usize,
@@ -102,8 +113,12 @@ impl View {
     /// Makes the lists that were made of another catalog.
     pub(crate) fn make_as(&self, other: &View) {
         for version in Version::ALL {
-            if other.revisions.get(version as usize).is_some_and(|slot| slot.get().is_some()) {
-                self.revision(version);
+            let Some(old) = other.revisions.get(version as usize).and_then(OnceLock::get) else { continue };
+            let new = self.revision(version);
+            for kind in Kind::ALL {
+                if old.items(kind).all.deflated().is_some() {
+                    new.items(kind).all.deflate();
+                }
             }
         }
     }
@@ -151,17 +166,17 @@ impl View {
         let shown: Vec<&Item> = rest.by_ref().take(size).collect();
         let count = shown.len();
         let items = if count == listed.items.len() {
-            listed.all.clone()
+            Arc::clone(&listed.all)
         } else {
             let mut text = vec![b'['];
             for (index, item) in shown.into_iter().enumerate() {
                 if index > 0 {
                     text.push(b',');
                 }
-                text.extend_from_slice(listed.all.get(item.place.clone()).unwrap_or_default());
+                text.extend_from_slice(listed.all.text().get(item.place.clone()).unwrap_or_default());
             }
             text.push(b']');
-            text.into()
+            shared(text)
         };
         let part = Part { items, next: rest.peek().is_some().then_some(start + count), count };
         if lists.len() >= KEPT_LISTS {

@@ -16,6 +16,9 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// Every list.
+    pub(crate) const ALL: [Kind; 4] = [Kind::Tools, Kind::Resources, Kind::Templates, Kind::Prompts];
+
     /// The member of the result that holds the items.
     pub(crate) fn member(self) -> &'static str {
         match self {

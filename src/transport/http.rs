@@ -4,6 +4,7 @@ mod body;
 mod exchange;
 mod front;
 mod guard;
+mod gzip;
 mod line;
 mod listen;
 mod post;

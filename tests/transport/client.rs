@@ -3,6 +3,7 @@
 use crate::protocol::double::{Double, Seen, catalog};
 use crate::protocol::official;
 use crate::protocol::peer::{initialize, modern_with};
+use rest_mcp::catalog::Catalog;
 use rest_mcp::protocol::{self, Server, Version};
 use rest_mcp::transport::{Settings, serve_http};
 use serde_json::{Value, json};
@@ -89,7 +90,11 @@ impl Site {
     }
 
     pub async fn with(settings: protocol::Settings, limits: Settings) -> Self {
-        let (double, seen) = Double::new(catalog());
+        Self::serving(catalog(), settings, limits).await
+    }
+
+    pub async fn serving(catalog: Catalog, settings: protocol::Settings, limits: Settings) -> Self {
+        let (double, seen) = Double::new(catalog);
         let server = Arc::new(Server::new(double.clone(), settings).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

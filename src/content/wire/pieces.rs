@@ -1,7 +1,9 @@
 //! A text, long parts of which are not copied into it.
 
+use super::SharedText;
 use bytes::Bytes;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Parts of so many bytes are left where they are: to copy them costs as much as to send them.
 const SHARED_FROM: usize = 16 * 1024;
@@ -13,6 +15,8 @@ pub struct Pieces {
     pub text: Vec<u8>,
     /// Parts that stand somewhere else, and how many bytes of `text` are in front of each; in their order.
     shared: Vec<(usize, Bytes)>,
+    /// What the only one of these is, if others send it too.
+    list: Option<Arc<SharedText>>,
 }
 
 impl Pieces {
@@ -23,6 +27,23 @@ impl Pieces {
         } else {
             self.shared.push((self.text.len(), part.clone()));
         }
+    }
+
+    /// Appends a text that many answers share.
+    pub fn push_shared(&mut self, part: &Arc<SharedText>) {
+        self.push(part.text());
+        self.list = (part.text().len() >= SHARED_FROM).then(|| Arc::clone(part));
+    }
+
+    /// The long text that it shares with other answers, if that is its only long part.
+    pub fn shares(&self) -> Option<&Arc<SharedText>> {
+        self.list.as_ref().filter(|_| self.shared.len() == 1)
+    }
+
+    /// What stands before and after its only long part ([`Pieces::shares`]).
+    pub fn around(&self) -> (&[u8], &[u8]) {
+        let at = self.shared.first().map_or(self.text.len(), |(at, _)| *at);
+        self.text.split_at_checked(at).unwrap_or((&self.text, &[]))
     }
 
     /// Bytes that [`Pieces::push`] will copy of a part.
@@ -71,6 +92,6 @@ impl Pieces {
 
 impl From<Vec<u8>> for Pieces {
     fn from(text: Vec<u8>) -> Self {
-        Pieces { text, shared: Vec::new() }
+        Pieces { text, ..Pieces::default() }
     }
 }

@@ -3,11 +3,11 @@
 use super::body::Body;
 use super::replay::{At, Log};
 use super::session::HttpSession;
-use super::{Http, json};
+use super::{Http, gzip, json};
 use crate::content::wire::Pieces;
 use crate::protocol::{Queue, Reply, Version};
 use crate::transport::connection::CANCEL_GRACE;
-use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
+use ::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY, WWW_AUTHENTICATE};
 use ::http::{HeaderName, HeaderValue, Response, StatusCode};
 use bytes::Bytes;
 use futures_util::stream::unfold;
@@ -53,6 +53,8 @@ pub(super) struct Answer {
     /// `None`: accepted, nothing to say.
     pub(super) body: Option<Pieces>,
     pub(super) scopes: Vec<String>,
+    /// The client takes gzip; only looked at where a list is long.
+    pub(super) gzip: bool,
     /// Session to name in the response.
     pub(super) session: Option<Arc<str>>,
 }
@@ -74,7 +76,7 @@ impl Answer {
     pub(super) fn into_response(self, http: &Http) -> Response<Body> {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = match self.body {
-            Some(body) => json(status, Body::new(body)),
+            Some(body) => list_or_json(status, body, self.gzip),
             None => super::bare(status),
         };
         if !self.scopes.is_empty()
@@ -89,9 +91,24 @@ impl Answer {
     }
 }
 
+/// A JSON body. A long list may be compressed, and says that it would be another one for another client.
+fn list_or_json(status: StatusCode, text: Pieces, gzip: bool) -> Response<Body> {
+    if text.shares().is_none() {
+        return json(status, Body::new(text));
+    }
+    let packed = if gzip { gzip::member(&text) } else { None };
+    let is_packed = packed.is_some();
+    let mut response = json(status, packed.unwrap_or_else(|| Body::new(text)));
+    response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
+    if is_packed {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
-        Answer { status: reply.status, body: Some(reply.body), scopes: reply.scopes, session: None }
+        Answer { status: reply.status, body: Some(reply.body), scopes: reply.scopes, ..Answer::default() }
     }
 }
 

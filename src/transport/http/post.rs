@@ -6,8 +6,9 @@
 use super::body::Body;
 use super::exchange::{Answer, Exchange, Legacy, Running, respond};
 use super::session::HttpSession;
-use super::{Http, Refused, listen, refusal};
+use super::{Http, Refused, gzip, listen, refusal};
 use crate::access::Caller;
+use crate::content::wire::Pieces;
 use crate::protocol::jsonrpc::{self, Incoming, Message, Request};
 use crate::protocol::{
     Admission, INVALID_REQUEST, RpcError, Scope, Session, TOO_MANY_REQUESTS, Version, header_without_claim, mirror,
@@ -54,7 +55,7 @@ pub(super) async fn post(
         (parts.headers, bytes)
     };
     let post = Post { http: Arc::clone(http), headers, caller, exchange: Arc::clone(&exchange), accepts_sse };
-    let running = Running::new(async move { post.answer(&bytes).await }, &exchange);
+    let running = Running::new(async move { post.packed(post.answer(&bytes).await).await }, &exchange);
     respond(http, running, exchange, accepts_json, accepts_sse).await
 }
 
@@ -187,6 +188,19 @@ impl Post {
                 }
             }
         }
+    }
+
+    /// Has a long list compressed, if the client takes that.
+    async fn packed(&self, mut answer: Answer) -> Answer {
+        if let Some(list) = answer.body.as_ref().and_then(Pieces::shares)
+            && gzip::accepted(&self.headers)
+        {
+            if list.begin() {
+                Box::pin(gzip::deflate(Arc::clone(list))).await;
+            }
+            answer.gzip = true;
+        }
+        answer
     }
 
     fn scope<'a>(&'a self, stream: bool) -> Scope<'a> {
