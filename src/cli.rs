@@ -84,7 +84,12 @@ pub fn main() -> ExitCode {
     small_pages();
     let cli = Cli::parse();
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if matches!(&cli.command, Command::Serve(serve) if serve.is_http()) {
+        // Connections have threads of their own; here is what goes on beside them.
+        builder.worker_threads(1);
+    }
+    let runtime = match builder.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             eprintln!("error: the runtime can't start: {error}");

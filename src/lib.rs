@@ -45,6 +45,9 @@
 //! - A resource that somebody subscribed to is asked about in the subscriber's own name, while he listens.
 //! - Plain HTTP to a source's own origin goes over a bare connection pool; everything else over `reqwest`. A call drives the
 //!   connection it uses itself; what all calls have to write goes out together once they have run (`gather`).
+//! - Connections of HTTP stay on the thread they were put on, with their timers and the API's connections that their calls use
+//!   ([`workers`]): where tasks wander between processors, a call costs a fifth more. So that nobody waits for his neighbour,
+//!   answers of 256 kB and more are shaped aside, as many at once as there are workers, and requests of HTTP/2 are spread.
 //! - A server loads on a thread of its own (`app/load_thread`): a reload offers calls the processor every tenth of a
 //!   millisecond (`pace`), and makes the lists that clients have asked for before it swaps.
 //! - Of a long answer only what `pick` and `select` look at is read into values; a filter that fails on the part runs again on
@@ -52,6 +55,8 @@
 //!   is out of the ordinary for them is left to the interpreter, which thereby decides what every filter means.
 //! - An answer that goes through whole is escaped while it is read against its schema (`content/conform/sink`): the reader
 //!   knows where the quotes are. Long parts of a reply are sent from where they lie ([`content::wire::Pieces`]).
+//! - A long list is compressed once, when a client that accepts gzip first asks for it; what differs from answer to answer stands
+//!   before and after it in stored blocks (`transport/http/gzip`). Results of calls are not compressed: it would cost more than the call.
 //! - Event streams of HTTP/1 are written by [`transport`] itself: the HTTP library would hold 25 kB for each that is silent.
 //! - An API that repeats a secret of the request it got shows stars to the model; secrets of digits alone or of less than
 //!   eight bytes are left, they can't be told from data (`request/mask`).
@@ -80,6 +85,7 @@ pub mod telemetry;
 pub mod audit;
 mod gather;
 mod pace;
+pub mod workers;
 pub mod upstream;
 pub mod service;
 pub mod protocol;

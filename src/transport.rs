@@ -22,6 +22,7 @@ pub use self::http::serve_http;
 pub use self::stdio::serve_stdio;
 
 use crate::access::Caller;
+use crate::workers::Workers;
 use ::http::HeaderMap;
 use axum::Router;
 use std::future::Future;
@@ -156,6 +157,8 @@ pub struct Settings {
     pub extra: Router,
     /// What `/readyz` says.
     pub ready: Arc<AtomicBool>,
+    /// Threads that connections are spread over; `None` = they run where [`serve_http`] does.
+    pub workers: Option<Arc<Workers>>,
 }
 
 impl Default for Settings {
@@ -184,6 +187,7 @@ impl Default for Settings {
             tls: None,
             extra: Router::new(),
             ready: Arc::new(AtomicBool::new(true)),
+            workers: None,
         }
     }
 }

@@ -10,6 +10,7 @@ mod replicas;
 mod scopes;
 mod seeing;
 mod settings;
+mod spread;
 mod watching;
 
 use crate::protocol::official;

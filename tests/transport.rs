@@ -14,3 +14,4 @@ mod other_transports;
 mod sessions;
 mod streams;
 mod tasks;
+mod workers;

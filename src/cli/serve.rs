@@ -10,6 +10,7 @@ use crate::openapi::Api;
 use crate::reload;
 use crate::telemetry::log::{self, LogFormat};
 use crate::transport::{serve_http, serve_stdio};
+use crate::workers::Workers;
 use clap::Args;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -40,6 +41,11 @@ pub(super) struct Serve {
 }
 
 impl Serve {
+    /// True if the process serves connections rather than its own input.
+    pub(super) fn is_http(&self) -> bool {
+        !self.stdio
+    }
+
     pub(super) async fn run(self) -> u8 {
         let (setup, mut report) = Setup::read(&self.files.named()).await;
         let Some(setup) = setup else {
@@ -128,7 +134,7 @@ impl Serve {
             }
             stop.cancel();
         });
-        let settings = sidecar.transport();
+        let mut settings = sidecar.transport();
         if self.stdio {
             voice.say("serving on standard input and output");
             let ended =
@@ -158,6 +164,13 @@ impl Serve {
             served.push_str(&format!(" (older clients: {})", older.join(", ")));
         }
         voice.say(&format!("serving MCP on {served}"));
+        settings.workers = match Workers::start() {
+            Ok(workers) => Some(Arc::new(workers)),
+            Err(error) => {
+                voice.complain(&format!("the threads for connections can't start: {error}"));
+                return 2;
+            }
+        };
         match serve_http(listener, sidecar.server(), settings, shutdown).await {
             Ok(()) => 0,
             Err(error) => {

@@ -1,5 +1,6 @@
 //! One request behind a tool: credentials, request, answer, content.
 
+use super::links::Links;
 use super::observe::Leg;
 use super::run::{Service, State};
 use super::{Context, Failure, TraceContext};
@@ -16,6 +17,9 @@ use crate::upstream::auth::{NoCredential, Resolved};
 use bytes::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
+
+/// From so many bytes on an answer is shaped aside: it takes a millisecond, as long as twenty small calls.
+const LONG: usize = 256 * 1024;
 
 /// What one sent request came to.
 pub(super) enum Sent {
@@ -46,6 +50,9 @@ impl Service {
             Sent::Failed(content) => Ok(content),
             Sent::Answer(response) => match &action.poll {
                 Some(plan) => Box::pin(self.poll(state, context, tool, action, plan, arguments, response)).await,
+                None if response.body.len() >= LONG => {
+                    Ok(Box::pin(self.shaped_aside(tool, response, arguments, context)).await)
+                }
                 None => Ok(self.shaped(tool, &response, &arguments, context)),
             },
         }
@@ -53,13 +60,32 @@ impl Service {
 
     /// The answer as content.
     pub(super) fn shaped(&self, tool: &Tool, response: &Response, arguments: &Arguments, context: &Context) -> Content {
-        let maker = self.links.maker(&context.caller);
-        let uri = identity(tool, context);
-        let mut content = content::from_response(tool, arguments, response, &uri, Some(&maker));
-        if let Some(age) = response.max_age() {
-            content.set_meta(META_MAX_AGE, age.as_secs().into());
+        shape(&self.links, tool, response, arguments, context)
+    }
+
+    /// The same on a thread of its own, for what takes long: other calls go on meanwhile. As many at once as there are workers.
+    async fn shaped_aside(
+        &self,
+        tool: &Arc<Tool>,
+        response: Response,
+        arguments: Arguments,
+        context: &Context,
+    ) -> Content {
+        let Ok(turn) = Arc::clone(&self.long).acquire_owned().await else {
+            return self.shaped(tool, &response, &arguments, context);
+        };
+        let (links, tool, context) = (Arc::clone(&self.links), Arc::clone(tool), context.clone());
+        let shaping = tokio::task::spawn_blocking(move || {
+            let content = shape(&links, &tool, &response, &arguments, &context);
+            // Not given back before, even if nobody waits any more.
+            drop(turn);
+            content
+        });
+        match shaping.await.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(content) => content,
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            Err(Err(_)) => Content::error("The server is shutting down."),
         }
-        content
     }
 
     /// The request for these arguments, credentials included.
@@ -198,6 +224,16 @@ pub(super) const META_MAX_AGE: &str = "io.github.rest-mcp/maxAge";
 pub(super) fn identity(tool: &Tool, context: &Context) -> String {
     // For every answer, though few need it: put together without the formatting machinery.
     ["rest-mcp://", &tool.name, "/", &context.request_id].concat()
+}
+
+fn shape(links: &Links, tool: &Tool, response: &Response, arguments: &Arguments, context: &Context) -> Content {
+    let maker = links.maker(&context.caller);
+    let uri = identity(tool, context);
+    let mut content = content::from_response(tool, arguments, response, &uri, Some(&maker));
+    if let Some(age) = response.max_age() {
+        content.set_meta(META_MAX_AGE, age.as_secs().into());
+    }
+    content
 }
 
 /// What the model is told where there is no answer; the details go to the log.

@@ -17,12 +17,13 @@ use crate::upstream::Upstream;
 use crate::upstream::auth::TenantCredentials;
 use crate::upstream::limits::TenantRates;
 use crate::upstream::policy::Gate;
+use crate::workers;
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
 
 /// How deep tools may call tools.
 const DEEPEST: usize = 8;
@@ -56,7 +57,9 @@ pub struct Service {
     changes: broadcast::Sender<Change>,
     pub(super) key: StateKey,
     pub(super) cache: super::cache::Cache,
-    pub(super) links: super::links::Links,
+    pub(super) links: Arc<super::links::Links>,
+    /// One for each long answer that may be shaped at once.
+    pub(super) long: Arc<Semaphore>,
     pub(super) observer: Option<Observer>,
 }
 
@@ -69,7 +72,8 @@ impl Service {
             changes,
             key,
             cache: super::cache::Cache::default(),
-            links: super::links::Links::default(),
+            links: Arc::default(),
+            long: Arc::new(Semaphore::new(workers::wanted().min(Semaphore::MAX_PERMITS))),
             observer: None,
         }
     }

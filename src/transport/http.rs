@@ -72,6 +72,7 @@ pub async fn serve_http(
     let connections = Arc::new(Semaphore::new(http.settings.max_connections.max(1)));
     let tasks = TaskTracker::new();
     let sweeping = tokio::spawn(session::sweep(Arc::clone(&http.sessions), http.settings.sessions.idle));
+    let seats = http.settings.workers.clone();
     loop {
         let accepted = tokio::select! {
             biased;
@@ -84,10 +85,25 @@ pub async fn serve_http(
         match accepted {
             (Ok((socket, _)), Ok(permit)) => {
                 let (http, router) = (Arc::clone(&http), router.clone());
-                tasks.spawn(async move {
-                    connection(http, router, socket).await;
-                    drop(permit);
-                });
+                match seats.as_ref().and_then(|workers| workers.seat()) {
+                    None => drop(tasks.spawn(async move {
+                        connection(http, router, socket).await;
+                        drop(permit);
+                    })),
+                    Some(seat) => {
+                        let runtime = seat.runtime.clone();
+                        let socket = socket.into_std();
+                        let settled = async move {
+                            // From here on the events of the connection come to this worker.
+                            match socket.and_then(TcpStream::from_std) {
+                                Ok(socket) => connection(http, router, socket).await,
+                                Err(error) => tracing::debug!(%error, "connection lost"),
+                            }
+                            drop((seat, permit));
+                        };
+                        drop(tasks.spawn_on(settled, &runtime));
+                    }
+                }
             }
             // Out of file handles, or the peer left already: the next one may work.
             (Err(error), _) => {

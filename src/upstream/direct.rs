@@ -107,11 +107,12 @@ impl Direct {
     async fn connect(&self) -> Result<Wire, Failed> {
         let origin = self.origin.clone().ok_or(Failed::Url)?;
         let connector = self.connector.clone();
+        let counted = self.pool.count();
         let stream = connector.oneshot(origin).await.map_err(|error| Failed::Connect(error.into()))?;
         let stream = TokioIo::new(Gathered::new(stream.into_inner()));
         let (sender, connection) = http1::handshake(stream).await.map_err(Failed::Exchange)?;
         self.pool.watch();
-        Ok(Wire::new(sender, connection))
+        Ok(Wire::new(sender, connection, counted))
     }
 }
 

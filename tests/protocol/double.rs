@@ -98,6 +98,7 @@ impl Double {
         };
         match name {
             "text" => say("hello\nworld"),
+            "thread" => say(std::thread::current().name().unwrap_or_default()),
             "image" => blocks(vec![Block::Image { data, mime_type: "image/png".to_owned() }]),
             "audio" => blocks(vec![Block::Audio { data, mime_type: "audio/wav".to_owned() }]),
             "link" => blocks(vec![Block::Link {

@@ -4,7 +4,9 @@ use super::client::Site;
 use crate::protocol::peer::{modern, text};
 use rest_mcp::protocol;
 use rest_mcp::transport::Settings;
+use rest_mcp::workers::Workers;
 use serde_json::json;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -125,7 +127,13 @@ async fn paths_that_can_not_be_routed_are_refused_at_start() {
 
 #[tokio::test]
 async fn a_shutdown_answers_what_is_in_flight_and_takes_nothing_new() {
-    let site = Site::start().await;
+    for workers in [None, Some(Arc::new(Workers::of(2).unwrap()))] {
+        answers_what_is_in_flight(Settings { workers, ..Settings::default() }).await;
+    }
+}
+
+async fn answers_what_is_in_flight(settings: Settings) {
+    let site = Site::with(protocol::Settings::default(), settings).await;
     let double = site.double.clone();
     let (address, shutdown) = (site.address, site.shutdown.clone());
     let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();

@@ -11,14 +11,16 @@ use super::front::Front;
 use super::stalled::Stalled;
 use crate::gather::Gathered;
 use crate::transport::Certificate;
+use crate::workers::Workers;
 use ::http::header::{CONNECTION, CONTENT_TYPE, DATE, TRANSFER_ENCODING};
 use ::http::{HeaderName, HeaderValue, Method, Request, Response, Version};
 use axum::Router;
 use http_body::Body as _;
 use hyper::body::Incoming;
+use hyper::rt::Executor;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io::{self, Write};
@@ -125,6 +127,8 @@ async fn first<T>(
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
+    // Its own token, for each look at one takes its lock.
+    let closing_here = http.closing.child_token();
     loop {
         let service = service_fn(|request: Request<Incoming>| {
             let (http, router, certificate) = (Arc::clone(http), router.clone(), certificate.clone());
@@ -145,7 +149,7 @@ where
         let mut connection = Box::new(builder.serve_connection(TokioIo::new(front), service).with_upgrades());
         let mut closing = false;
         let events = {
-            let mut closed = pin!(http.closing.cancelled());
+            let mut closed = pin!(closing_here.cancelled());
             poll_fn(|cx| {
                 if !closing && closed.as_mut().poll(cx).is_ready() {
                     closing = true;
@@ -174,6 +178,19 @@ where
     }
 }
 
+/// Runs the requests of a connection of HTTP/2: it may be the only one of a busy client, so they are spread over all workers.
+#[derive(Clone)]
+struct Spread(Option<Arc<Workers>>);
+
+impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Spread {
+    fn execute(&self, request: F) {
+        match self.0.as_ref().and_then(|workers| workers.turn()) {
+            Some(runtime) => drop(runtime.spawn(request)),
+            None => drop(tokio::spawn(request)),
+        }
+    }
+}
+
 /// HTTP/2, and nothing else.
 async fn second<T>(http: &Arc<Http>, router: &Router, front: Front<T>, certificate: Option<Arc<Certificate>>) -> Ended
 where
@@ -184,7 +201,7 @@ where
         async move { Ok::<_, Infallible>(http.route(router, request, certificate).await) }
     });
     let streams = u32::try_from(http.server.settings().max_in_flight).unwrap_or(u32::MAX);
-    let mut builder = http2::Builder::new(TokioExecutor::new());
+    let mut builder = http2::Builder::new(Spread(http.settings.workers.clone()));
     builder.timer(TokioTimer::new()).max_concurrent_streams(streams.max(1));
     let mut connection = pin!(builder.serve_connection(TokioIo::new(front), service));
     tokio::select! {

@@ -1,6 +1,7 @@
 //! Connections to one origin (RFC 9112 §9.3): each is either in use by one call or lies here.
 
 use crate::gather::Gathered;
+use crate::workers;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
@@ -11,7 +12,7 @@ use hyper::client::conn::http1::{Connection, SendRequest};
 use hyper_util::rt::TokioIo;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -29,12 +30,37 @@ struct Ends {
     sender: SendRequest<Full<Bytes>>,
     /// `None` once it has ended: what still waits in the channel is told so.
     connection: Option<Connection<Stream, Full<Bytes>>>,
+    _counted: Counted,
+}
+
+/// One of the connections that there are.
+pub(super) struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Connections that lie on one worker.
+#[derive(Default)]
+// A cache line each, for they are written by different processors.
+#[repr(align(64))]
+struct Shelf(Mutex<Vec<(Wire, Instant)>>);
+
+impl Shelf {
+    fn idle(&self) -> MutexGuard<'_, Vec<(Wire, Instant)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Connections that no call uses.
 pub(super) struct Pool {
-    /// The one used last is the last.
-    idle: Mutex<Vec<(Wire, Instant)>>,
+    /// For each worker those that it made; on each the one used last is the last. Events of a connection come to the
+    /// worker that made it.
+    shelves: Box<[Shelf]>,
+    /// Connections that there are, in use or not.
+    open: Arc<AtomicUsize>,
     most: usize,
     longest: Duration,
     watched: AtomicBool,
@@ -43,21 +69,27 @@ pub(super) struct Pool {
 impl Pool {
     /// Keeps at most `most` connections, none of them longer than `longest`.
     pub(super) fn new(most: usize, longest: Duration) -> Arc<Pool> {
-        Arc::new(Pool { idle: Mutex::default(), most, longest, watched: AtomicBool::new(false) })
+        // One more for all other threads.
+        let shelves = (0..=workers::wanted()).map(|_| Shelf::default()).collect();
+        Arc::new(Pool { shelves, open: Arc::default(), most, longest, watched: AtomicBool::new(false) })
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<(Wire, Instant)>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The connection used last. It may have been closed from the other side; sending finds out.
+    /// The connection that this worker used last. It may have been closed from the other side; sending finds out.
     pub(super) fn take(&self) -> Option<Wire> {
-        let (wire, since) = self.idle().pop()?;
+        let own = workers::shard() % self.shelves.len().max(1);
+        let mut found = self.shelves.get(own)?.idle().pop();
+        if found.is_none() && self.open.load(Ordering::Relaxed) >= self.most {
+            // No more may be opened than calls may run: another worker has one to spare.
+            found = self.shelves.iter().find_map(|shelf| shelf.idle().pop());
+        }
+        let (wire, since) = found?;
         (since.elapsed() < self.longest).then_some(wire)
     }
 
     fn put(&self, wire: Wire) {
-        let mut idle = self.idle();
+        let own = workers::shard() % self.shelves.len().max(1);
+        let Some(shelf) = self.shelves.get(own) else { return };
+        let mut idle = shelf.idle();
         if idle.len() < self.most {
             idle.push((wire, Instant::now()));
         }
@@ -79,23 +111,35 @@ impl Pool {
     }
 
     fn look(&self) {
-        // Oldest first: while these are looked at, calls take the others.
-        let mut kept = Vec::new();
-        for (mut wire, since) in std::mem::take(&mut *self.idle()) {
-            if since.elapsed() < self.longest && wire.is_open(&mut Context::from_waker(Waker::noop())) {
-                kept.push((wire, since));
+        for shelf in &self.shelves {
+            // Oldest first: while these are looked at, calls take the others.
+            let mut kept = Vec::new();
+            for (mut wire, since) in std::mem::take(&mut *shelf.idle()) {
+                if since.elapsed() < self.longest && wire.is_open(&mut Context::from_waker(Waker::noop())) {
+                    kept.push((wire, since));
+                }
             }
+            let mut idle = shelf.idle();
+            kept.append(&mut idle);
+            kept.truncate(self.most);
+            *idle = kept;
         }
-        let mut idle = self.idle();
-        kept.append(&mut idle);
-        kept.truncate(self.most);
-        *idle = kept;
+    }
+
+    /// Counts a connection for as long as the guard lives.
+    pub(super) fn count(&self) -> Counted {
+        self.open.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(&self.open))
     }
 }
 
 impl Wire {
-    pub(super) fn new(sender: SendRequest<Full<Bytes>>, connection: Connection<Stream, Full<Bytes>>) -> Wire {
-        Wire(Box::new(Ends { sender, connection: Some(connection) }))
+    pub(super) fn new(
+        sender: SendRequest<Full<Bytes>>,
+        connection: Connection<Stream, Full<Bytes>>,
+        counted: Counted,
+    ) -> Wire {
+        Wire(Box::new(Ends { sender, connection: Some(connection), _counted: counted }))
     }
 
     /// Lets the connection read and write. Everything that the library would wake another task for is done by the caller
