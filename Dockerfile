@@ -5,13 +5,11 @@ WORKDIR /build
 COPY Cargo.toml Cargo.lock ./
 COPY src src
 COPY benches/layout benches/layout
+COPY benches/pgo benches/pgo
+COPY benches/release benches/release
 # The C library is linked in. Names are resolved through /etc/hosts and /etc/resolv.conf, which the container runtime
 # supplies; nothing else of the system is read. `tests/static/run` tries this binary in an empty root.
-# Packed relocations (glibc 2.36 or later), rare code in a place of its own, and what always runs side by side spare 9 MB of memory.
-# Randomness comes from the kernel itself: a static binary would otherwise look for /dev/urandom.
-ENV RUSTFLAGS='--cfg getrandom_backend="linux_getrandom"'
-RUN cargo rustc --locked --profile dist --bin rest-mcp -- -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs,-z,keep-text-section-prefix,-T,benches/layout/first.ld \
-    && cp target/dist/rest-mcp /rest-mcp \
+RUN benches/release/build -C strip=symbols && cp target/release/rest-mcp /rest-mcp \
     && mkdir -p /root-fs/etc /root-fs/config \
     && echo 'rest-mcp:x:65532:65532::/:/none' > /root-fs/etc/passwd \
     && echo 'rest-mcp:x:65532:' > /root-fs/etc/group

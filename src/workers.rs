@@ -77,7 +77,7 @@ impl Workers {
     pub fn of(count: usize) -> io::Result<Workers> {
         let stop = CancellationToken::new();
         let start = |number: usize| {
-            let runtime = Builder::new_current_thread().enable_all().build()?;
+            let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
             let worker = Worker { runtime: runtime.handle().clone(), open: Arc::default() };
             let stop = stop.clone();
             thread::Builder::new().name(format!("worker-{number}")).spawn(move || {

@@ -1,5 +1,5 @@
 """Processes, load and clients for benches/measure/run. Loopback only; ends only what it started."""
-import http.client, json, os, re, signal, socket, subprocess, sys, time
+import http.client, json, os, re, signal, socket, subprocess, sys, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BINARY = os.path.abspath(os.environ.get("REST_MCP_BIN") or os.path.join(HERE, "../../target/release/rest-mcp"))
@@ -215,6 +215,22 @@ def get(port, path):
 
 def quoted(text):
     return '"' + "".join(c if c.isalnum() or c in " -_/:;.,{}[]()=*+" else "\\%03d" % ord(c) for c in text) + '"'
+
+
+def together(folder, targets, connections, seconds):
+    """Processor µs a call where several targets share the connections of one load."""
+    found = []
+
+    def run(number, target):
+        own = os.path.join(folder, f"load-{number}")
+        os.makedirs(own, exist_ok=True)
+        found.append(load(own, target, connections // len(targets), seconds))
+    threads = [threading.Thread(target=run, args=one) for one in enumerate(targets)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    if len(found) < len(targets):
+        sys.exit("a load did not end")
+    return sum(row["cpu"] * row["calls"] for row in found) / sum(row["calls"] for row in found)
 
 
 def load(folder, target, connections, seconds, api=None, check=False, core=OTHER_CORE):
